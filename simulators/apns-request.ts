@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2';
 
-/** What APNs answers instead of 200. */
+/** An APNs error response. */
 export interface ApnsFault {
   readonly status: number;
   readonly reason: string;
@@ -13,7 +13,7 @@ export interface ApnsRequest {
 
 const fault = (status: number, reason: string): ApnsFault => ({ status, reason });
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Fatal: a text cut inside a code point is no UTF-8. */
+/** Fatal, because a text cut within a code point is not UTF-8. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const pushTypes = new Set([
   'alert',
@@ -28,7 +28,7 @@ const pushTypes = new Set([
 ]);
 
 /**
- * What Apple would refuse about the request, or null; who sends is judged elsewhere. Each rule is one of
+ * Returns the error that APNs would return for the request, or null. Does not check the sender. Rules from
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns (headers) and
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns (reasons).
  */
@@ -59,7 +59,7 @@ function headerFault(headers: IncomingHttpHeaders, bundleId: string): ApnsFault 
   // Required with a provider token; "the app's bundle ID"
   if (topic === undefined) return fault(400, 'MissingTopic');
   if (topic !== bundleId) return fault(400, 'TopicDisallowed');
-  // "Required for watchOS 6 and later; recommended": a value that is there has to be a known one
+  // "Required for watchOS 6 and later; recommended": a given value must be valid
   if (type !== undefined && !pushTypes.has(type)) return fault(400, 'InvalidPushType');
   // "10", "5" or "1"; a background push at 10 "is an error"
   if (priority !== undefined && !(type === 'background' ? ['5', '1'] : ['10', '5', '1']).includes(priority))

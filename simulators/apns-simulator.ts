@@ -14,10 +14,10 @@ import { apnsRequestFault, type ApnsFault } from './apns-request.ts';
 import { nextBehaviour } from './next-behaviour.ts';
 import { readBody } from './read-body.ts';
 
-/** What the simulator does with a device token, each time or for the first few. */
+/** The behavior for a device token, each time or for the first few requests. */
 export type ApnsBehaviour =
   | { readonly kind: 'ok' }
-  /** Refuses with a documented reason; `timestamp` goes with a 410. */
+  /** Rejects with a documented reason; `timestamp` is for a 410. */
   | {
       readonly kind: 'error';
       readonly status: number;
@@ -25,16 +25,16 @@ export type ApnsBehaviour =
       readonly timestamp?: number;
       readonly retryAfterSeconds?: number;
     }
-  /** Takes the push and never answers. */
+  /** Accepts the push and never responds. */
   | { readonly kind: 'hang' }
-  /** Takes the push and cuts the connection instead of answering. */
+  /** Accepts the push and cuts the connection instead of responding. */
   | { readonly kind: 'reset' }
-  /** What stands between answers instead, in words of its own. */
+  /** A proxy responds instead, in its own format. */
   | { readonly kind: 'foreign'; readonly status: number; readonly text: string };
 
 export interface ApnsPush {
   readonly token: string;
-  /** `message_id` of the payload, undefined for a push without. */
+  /** `message_id` of the payload; undefined if absent. */
   readonly messageId: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly payload: {
@@ -46,53 +46,53 @@ export interface ApnsPush {
 
 export interface ApnsSimulator {
   readonly url: string;
-  /** PEM: what a client is to trust. */
+  /** PEM certificate that clients must trust. */
   readonly certificate: string;
-  /** What Apple would have issued for it. */
+  /** The credentials that Apple would issue. */
   readonly key: string;
   readonly keyId: string;
   readonly teamId: string;
   readonly bundleId: string;
-  /** Every push that was taken, in order, also those whose answer was withheld. */
+  /** All accepted pushes in order, including those without a response. */
   readonly pushes: readonly ApnsPush[];
-  /** When requests came in, for which device, and what they were answered; 0 for nothing. */
+  /** Time, device and response status of all requests; 0 without a response. */
   readonly requests: readonly {
     readonly at: number;
     readonly token: string;
     readonly status: number;
     readonly reason: string | null;
   }[];
-  /** The different provider tokens that were seen. */
+  /** All distinct provider tokens. */
   readonly providerTokens: ReadonlySet<string>;
   readonly connections: number;
-  /** Sets what happens to a device token, or to all others (`*`); a list is used up one request at a time, its last entry stays. */
+  /** Sets the behavior for a device token, or for all others (`*`). A list applies one entry per request; the last one stays. */
   script(token: string, ...behaviours: ApnsBehaviour[]): void;
-  /** Says on every connection that it takes no more requests there, as Apple does before it works on a server. */
+  /** Sends GOAWAY on every connection, as APNs does before maintenance. */
   goAway(): void;
   close(): Promise<void>;
 }
 
 export interface ApnsOptions {
-  /** Remembers no pushes and requests, so that it can run for days. */
+  /** Does not store pushes and requests, so that it can run for days. */
   readonly isForgetful?: boolean;
   readonly port?: number;
-  /** How long an answer takes. */
+  /** Response time. */
   readonly latencyMs?: number;
-  /** By which it judges how old a token is. */
+  /** The clock for the age of tokens. */
   readonly clock?: () => number;
-  /** Called with every push that is taken. */
+  /** Called with every accepted push. */
   readonly onPush?: (push: ApnsPush) => void;
 }
 
-/** A token is refused once it is an hour old, and a connection takes a new one every 20 minutes at most. */
+/** A token is rejected after an hour, and a connection accepts a new one at most every 20 minutes. */
 const tokenAgeMaxSeconds = 3_600;
 const tokenChangeMs = 20 * 60_000;
 const host = '127.0.0.1';
 const [keyId, teamId, bundleId] = ['KEY1234567', 'TEAM123456', 'org.example.tocsin'];
 
 /**
- * A server that speaks the protocol of Apple's push service over HTTP/2 and TLS, with a certificate and a signing key
- * of its own. It judges each request by Apple's documentation (`apns-request.ts`).
+ * A server with the protocol of APNs over HTTP/2 and TLS, with its own certificate and signing key.
+ * It checks each request against Apple's documentation (`apns-request.ts`).
  */
 export async function startApnsSimulator(options: ApnsOptions = {}): Promise<ApnsSimulator> {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
@@ -119,7 +119,7 @@ export async function startApnsSimulator(options: ApnsOptions = {}): Promise<Apn
   };
   const sessions = new Set<ServerHttp2Session>();
   const server = createSecureServer({ key: tlsKey, cert, settings: { maxConcurrentStreams: 1_000 } });
-  // By the stream: requests and responses made of it would cost as much again.
+  // Uses streams directly, because request and response objects would double the cost.
   server.on('stream', (stream, headers) => {
     answer(state, stream, headers).catch(() => stream.destroy());
   });
@@ -161,7 +161,7 @@ interface State {
   connections: number;
 }
 
-/** The provider token of each connection and when it came. */
+/** The provider token of each connection and its arrival time. */
 const tokensOfSessions = new WeakMap<object, { token: string; at: number }>();
 
 async function answer(state: State, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {

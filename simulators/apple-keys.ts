@@ -8,14 +8,14 @@ export interface AppleKeys {
   /** For APPLE_ISSUER and APPLE_CLIENT_ID. */
   readonly issuer: string;
   readonly clientId: string;
-  /** An identity token as Apple signs them; the claims replace the usual ones, those that are undefined are left out. */
+  /** Signs an identity token like Apple. The claims replace the defaults; undefined removes a claim. */
   sign(claims: JWTPayload, header?: { kid?: string; alg?: string }): Promise<string>;
   close(): Promise<void>;
 }
 
 const keyId = 'a-key-of-the-tests';
 
-/** What Apple publishes to judge its identity tokens by, on a free port of this machine, and the key to sign such with. */
+/** Serves Apple's public keys on a free local port, and signs identity tokens. */
 export async function startAppleKeys(): Promise<AppleKeys> {
   const { publicKey, privateKey } = await generateKeyPair('RS256');
   const key = { ...(await exportJWK(publicKey)), kid: keyId, alg: 'RS256', use: 'sig' };
@@ -32,7 +32,7 @@ export async function startAppleKeys(): Promise<AppleKeys> {
     sign(claims, header = {}) {
       const now = Math.floor(Date.now() / 1_000);
       const all = { iss: issuer, aud: clientId, iat: now, exp: now + 600, ...claims };
-      // What is undefined must not become a claim.
+      // Undefined values must not become claims.
       return new SignJWT(JSON.parse(JSON.stringify(all)) as JWTPayload)
         .setProtectedHeader({ alg: 'RS256', kid: keyId, ...header })
         .sign(privateKey);

@@ -1,4 +1,4 @@
-/** A push in the form that Expo documents; the simulator takes nothing else. */
+/** A push in Expo's documented format; the simulator rejects everything else. */
 export interface ExpoMessage {
   readonly to: string;
   readonly data?: { readonly [key: string]: unknown };
@@ -40,19 +40,19 @@ const forms: { readonly [field: string]: (value: unknown) => boolean } = {
   tag: isText,
 };
 
-/** What is wrong with the message, or null. A field that is not documented is wrong too. */
+/** Returns the error of the message, or null. Undocumented fields are errors. */
 export function expoMessageFault(message: unknown): string | null {
   if (!isObject(message)) return 'must be an object';
   if (!('to' in (message as object))) return '"to" is required';
   for (const [field, value] of Object.entries(message as object)) {
     const hasForm = forms[field];
     if (hasForm === undefined) return `"${field}" is not allowed`;
-    if (!hasForm(value)) return `"${field}" is not of its form`;
+    if (!hasForm(value)) return `"${field}" is invalid`;
   }
   return null;
 }
 
-/** What Apple and Google would count: the parts that reach the phone. */
+/** Returns the size that Apple and Google would count: the parts that reach the device. */
 export function payloadBytes(message: ExpoMessage): number {
   const { title, subtitle, body, data, sound, categoryId } = message;
   return Buffer.byteLength(JSON.stringify({ title, subtitle, body, data, sound, categoryId }));

@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { expoMessageFault, payloadBytes, type ExpoMessage } from './expo-message.ts';
 import { nextBehaviour } from './next-behaviour.ts';
 
-/** What the simulator does with a token, each time or for the first few. */
+/** The behavior for a token, each time or for the first few requests. */
 export type ExpoBehaviour =
   | { readonly kind: 'ok' }
   /** A ticket with this error: `DeviceNotRegistered`, `MessageRateExceeded`, … */
@@ -16,16 +16,16 @@ export type ExpoBehaviour =
   | { readonly kind: 'receipt-error'; readonly error: string }
   /** The whole request fails with this status. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
-  /** Takes the pushes and never answers. */
+  /** Accepts the pushes and never responds. */
   | { readonly kind: 'hang' }
-  /** Takes the pushes and cuts the connection instead of answering. */
+  /** Accepts the pushes and cuts the connection instead of responding. */
   | { readonly kind: 'reset' }
-  /** What stands between answers instead, in words of its own. */
+  /** A proxy responds instead, in its own format. */
   | { readonly kind: 'foreign'; readonly status: number; readonly text: string };
 
 export interface ExpoPush {
   readonly token: string;
-  /** `data.message_id`, undefined for a push without. */
+  /** `data.message_id`; undefined if absent. */
   readonly messageId: string | undefined;
   readonly message: ExpoMessage;
   readonly at: number;
@@ -33,35 +33,35 @@ export interface ExpoPush {
 
 export interface ExpoSimulator {
   readonly url: string;
-  /** Every push that was taken, in order, also those whose answer was withheld. */
+  /** All accepted pushes in order, including those without a response. */
   readonly pushes: readonly ExpoPush[];
-  /** When requests came in, and what they were answered; 0 for none. */
+  /** Time and response status of all requests; 0 without a response. */
   readonly requests: readonly { readonly at: number; readonly size: number; readonly status: number }[];
-  /** Sets what happens to a token, or to all others (`*`); a list is used up one request at a time, its last entry stays. */
+  /** Sets the behavior for a token, or for all others (`*`). A list applies one entry per request; the last one stays. */
   script(token: string, ...behaviours: ExpoBehaviour[]): void;
-  /** Puts a token into another Expo project than the rest. */
+  /** Assigns a token to another Expo project. */
   setProject(token: string, project: string): void;
-  /** How many pushes each (token, message) had beyond the first. */
+  /** Returns the number of duplicate pushes per token and message. */
   duplicates(): Map<string, number>;
   close(): Promise<void>;
 }
 
 export interface ExpoOptions {
-  /** Remembers no pushes and requests, so that it can run for days. */
+  /** Does not store pushes and requests, so that it can run for days. */
   readonly isForgetful?: boolean;
-  /** Asked for in every request, where given. */
+  /** Required in every request, if set. */
   readonly accessToken?: string;
   readonly port?: number;
-  /** How long an answer takes. */
+  /** Response time. */
   readonly latencyMs?: number;
-  /** Called with every push that is taken. */
+  /** Called with every accepted push. */
   readonly onPush?: ((push: ExpoPush) => void) | undefined;
 }
 
 /**
- * A server that speaks Expo's push API as https://docs.expo.dev/push-notifications/sending-notifications/ has it:
+ * A server with Expo's push API (https://docs.expo.dev/push-notifications/sending-notifications/):
  * `/--/api/v2/push/send` and `/--/api/v2/push/getReceipts`, bodies gzipped or not, 100 pushes and 1,000 receipts a
- * request, one project a request, 4,096 bytes a push, and an access token where one is asked for.
+ * request, one project per request, 4,096 bytes per push, and an access token if configured.
  */
 export async function startExpoSimulator(options: ExpoOptions = {}): Promise<ExpoSimulator> {
   const state: State = {
@@ -101,10 +101,10 @@ interface State {
   readonly projects: Map<string, string>;
 }
 
-/** The oldest are forgotten, as Expo forgets them after a day. */
+/** Removes the oldest ones, as Expo does after a day. */
 const receiptsMax = 100_000;
 
-/** An answer with the `errors` of a request that failed as a whole. */
+/** Sends a response with the `errors` of a failed request. */
 class RequestError extends Error {
   readonly status: number;
   readonly code: string;
@@ -149,7 +149,7 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly reply: (status: number, body: object, headers?: Record<string, string>) => void;
-  /** A single message for a single token is answered by a ticket instead of a list. */
+  /** A single message for a single token gets a ticket instead of a list. */
   readonly isSingle: boolean;
 }
 

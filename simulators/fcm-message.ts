@@ -1,4 +1,4 @@
-/** What FCM answers instead of 200: a `google.rpc.Status` with the error code of FCM. */
+/** An FCM error response: a `google.rpc.Status` with FCM's error code. */
 export interface FcmFault {
   readonly status: number;
   /** https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode */
@@ -11,7 +11,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Fields of https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages, as far as they are for Android. */
+/** Fields of https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages, limited to Android. */
 const messageFields = new Set([
   'name',
   'data',
@@ -43,7 +43,7 @@ const isReserved = (key: string): boolean =>
 /** "up to 4,096 bytes" of notification and data together */
 const payloadBytesMax = 4_096;
 
-/** What FCM would refuse about the body of a `messages:send`, or null. Registration tokens of Android have a colon and no blank. */
+/** Returns the error that FCM would return for the body of a `messages:send`, or null. Android registration tokens contain a colon and no space. */
 export function fcmMessageFault(body: unknown): FcmFault | null {
   if (!isObject(body) || !isObject(body['message']))
     return invalid('Invalid JSON payload received: "message" is required');

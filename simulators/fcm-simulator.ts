@@ -15,23 +15,23 @@ import { fcmMessageFault, type FcmFault } from './fcm-message.ts';
 import { nextBehaviour } from './next-behaviour.ts';
 import { readBody } from './read-body.ts';
 
-/** What the simulator does with a registration token, each time or for the first few. */
+/** The behavior for a registration token, each time or for the first few requests. */
 export type FcmBehaviour =
   | { readonly kind: 'ok' }
-  /** Refuses with an error code of FCM: `UNREGISTERED`, `QUOTA_EXCEEDED`, … */
+  /** Rejects with an FCM error code: `UNREGISTERED`, `QUOTA_EXCEEDED`, … */
   | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly retryAfterSeconds?: number }
-  /** Refuses the message as `INVALID_ARGUMENT`, and takes one that it is only to check. */
+  /** Rejects the message with `INVALID_ARGUMENT`, but accepts a validation request. */
   | { readonly kind: 'bad-message' }
-  /** Takes the push and never answers. */
+  /** Accepts the push and never responds. */
   | { readonly kind: 'hang' }
-  /** Takes the push and cuts the connection instead of answering. */
+  /** Accepts the push and cuts the connection instead of responding. */
   | { readonly kind: 'reset' }
-  /** What stands between answers instead, in words of its own. */
+  /** A proxy responds instead, in its own format. */
   | { readonly kind: 'foreign'; readonly status: number; readonly text: string };
 
 export interface FcmPush {
   readonly token: string;
-  /** `data.message_id`, undefined for a push without. */
+  /** `data.message_id`; undefined if absent. */
   readonly messageId: string | undefined;
   readonly message: {
     readonly notification?: { title?: string; body?: string };
@@ -43,30 +43,30 @@ export interface FcmPush {
 
 export interface FcmSimulator {
   readonly url: string;
-  /** The text of a service account's file, whose tokens come from here. */
+  /** A service account file whose tokens come from this simulator. */
   readonly serviceAccount: string;
-  /** Every push that was taken, in order, also those whose answer was withheld; not those that were only to be checked. */
+  /** All accepted pushes in order, including those without a response; without validation requests. */
   readonly pushes: readonly FcmPush[];
   readonly requests: readonly { readonly at: number; readonly token: string | null; readonly status: number }[];
   readonly connections: number;
-  /** Access tokens that were given out. */
+  /** The issued access tokens. */
   readonly accessTokens: ReadonlySet<string>;
-  /** Sets what happens to a token, or to all others (`*`); a list is used up one request at a time, its last entry stays. */
+  /** Sets the behavior for a token, or for all others (`*`). A list applies one entry per request; the last one stays. */
   script(token: string, ...behaviours: FcmBehaviour[]): void;
-  /** Makes all access tokens that were given out worthless. */
+  /** Revokes all issued access tokens. */
   revoke(): void;
-  /** The next so many requests for an access token are refused. */
+  /** Rejects the next requests for an access token. */
   refuseTokens(count: number): void;
   goAway(): void;
   close(): Promise<void>;
 }
 
 export interface FcmOptions {
-  /** Remembers no pushes and requests, so that it can run for days. */
+  /** Does not store pushes and requests, so that it can run for days. */
   readonly isForgetful?: boolean;
   readonly port?: number;
   readonly latencyMs?: number;
-  /** Called with every push that is taken. */
+  /** Called with every accepted push. */
   readonly onPush?: (push: FcmPush) => void;
 }
 
@@ -88,9 +88,9 @@ const clientEmail = `pusher@${projectId}.iam.gserviceaccount.com`;
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 
 /**
- * A server that speaks FCM's HTTP v1 API (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send) over
- * HTTP/2 without TLS, and beside it one that gives out access tokens as Google does for service accounts
- * (https://developers.google.com/identity/protocols/oauth2/service-account). Messages are judged by `fcm-message.ts`.
+ * A server with FCM's HTTP v1 API (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send) over
+ * HTTP/2 without TLS, and a server that issues access tokens like Google for service accounts
+ * (https://developers.google.com/identity/protocols/oauth2/service-account). `fcm-message.ts` checks the messages.
  */
 export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSimulator> {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
@@ -107,7 +107,7 @@ export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSi
   };
   const sessions = new Set<ServerHttp2Session>();
   const server = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } });
-  // By the stream: requests and responses made of it would cost as much again.
+  // Uses streams directly, because request and response objects would double the cost.
   server.on('stream', (stream, headers) => {
     answer(state, stream, headers).catch(() => stream.destroy());
   });
@@ -231,7 +231,7 @@ function requestFault(state: State, headers: IncomingHttpHeaders): FcmFault | nu
   return { status: 401, code: 'UNAUTHENTICATED', message: 'Request had invalid authentication credentials.' };
 }
 
-/** The status of each HTTP status, and FCM's own code among the details where it has one. */
+/** Builds the error body: the status name, and FCM's code in the details if there is one. */
 const statuses: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',

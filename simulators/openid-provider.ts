@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import Provider, { type Adapter, type AdapterPayload, type KoaContextWithOIDC } from 'oidc-provider';
 
-/** Who can sign in at the provider: the claims about a person, by subject. */
+/** The people who can log in at the provider: claims by subject. */
 export type Person = Readonly<Record<string, unknown>>;
 
 export interface OpenIdProvider {
@@ -12,11 +12,11 @@ export interface OpenIdProvider {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly people: Map<string, Person>;
-  /** Whether the address stands in the ID token, as Google has it, or at the UserInfo endpoint alone. Default true. */
+  /** Whether the ID token contains the address, as with Google, or only the UserInfo endpoint. Default: true. */
   setClaimsInIdToken(isWanted: boolean): void;
-  /** The client may lead people back to this address alone. To be called before the first sign-in. */
+  /** Sets the only redirect URI of the client. Call it before the first login. */
   register(redirectUri: string): void;
-  /** Answers nothing but 503 while true. */
+  /** Returns only 503 while true. */
   setAway(isAway: boolean): void;
   close(): Promise<void>;
 }
@@ -26,8 +26,8 @@ const lifetimeSeconds = 600;
 const claims = { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture'] };
 
 /**
- * A real OpenID provider (`oidc-provider`) on a free port of this machine. Its page of login is left out: a POST to the
- * address that the browser is led to says who signs in (`?person=<subject>`), or that the person says no (`?deny`).
+ * A real OpenID provider (`oidc-provider`) on a free local port, without a login page: a POST to the
+ * redirect target of the browser selects the person (`?person=<subject>`) or denies the login (`?deny`).
  */
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   const client = { client_id: 'tocsin', client_secret: 'the-secret-of-the-tests' };
@@ -104,7 +104,7 @@ function providerAt(issuer: string, { client, key, people, redirectUri, isInIdTo
   });
 }
 
-/** What the provider keeps, by kind and id: its own store in memory warns of itself at every start. */
+/** The provider's storage, by kind and ID: its built-in memory store logs a warning at every start. */
 function memoryAdapters(): (kind: string) => Adapter {
   const kept = new Map<string, AdapterPayload>();
   return (kind) => {
@@ -125,7 +125,7 @@ function memoryAdapters(): (kind: string) => Adapter {
   };
 }
 
-/** Nobody is asked what the client may know. */
+/** Skips the consent page. */
 async function agree(context: KoaContextWithOIDC) {
   const { provider, client, session } = context.oidc;
   const grant = new provider.Grant({ clientId: client!.clientId, accountId: session!.accountId! });
@@ -147,7 +147,7 @@ async function signIn(provider: Provider, request: IncomingMessage, response: Se
   const person = searchParams.get('person');
   const result =
     person === null
-      ? { error: 'access_denied', error_description: 'the person said no' }
+      ? { error: 'access_denied', error_description: 'the person denied the login' }
       : { login: { accountId: person, remember: false } };
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
 }

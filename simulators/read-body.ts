@@ -1,6 +1,6 @@
 import type { ServerHttp2Stream } from 'node:http2';
 
-/** The body of a request, once it has ended; rejects when the stream fails before. */
+/** Reads the body of a request; rejects if the stream fails. */
 export function readBody(stream: ServerHttp2Stream): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

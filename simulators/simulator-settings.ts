@@ -4,7 +4,7 @@ import type { ApnsSimulator } from './apns-simulator.ts';
 import type { ExpoSimulator } from './expo-simulator.ts';
 import type { FcmSimulator } from './fcm-simulator.ts';
 
-/** What leads a notifier to a simulator: plain settings, and those that are the paths of files with these texts. */
+/** Settings that connect a notifier to a simulator: plain values, and files with these contents. */
 export interface SimulatorSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export function expoSettings({ url }: ExpoSimulator): SimulatorSettings {
   return { env: { EXPO_URL: url }, files: {} };
 }
 
-/** Writes the files into the directory, which is made where it is missing, for nobody else to read; returns all settings as an environment. */
+/** Writes the files into the directory (created if missing), readable by the owner only; returns all settings as environment variables. */
 export function writeSimulatorSettings(dir: string, settings: readonly SimulatorSettings[]): Record<string, string> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const env: Record<string, string> = {};

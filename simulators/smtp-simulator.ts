@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
-/** A mail as the server took it. */
+/** An email as the server received it. */
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and body as they came over the wire. */
+  /** The raw headers and body. */
   readonly raw: string;
 }
 
@@ -13,12 +13,12 @@ export interface SmtpSimulator {
   /** For SMTP_URL. */
   readonly url: string;
   readonly mails: readonly ReceivedMail[];
-  /** Answers the next recipients with these codes, one each, before it takes mails again. */
+  /** Responds to the next recipients with these codes, one each, and then accepts emails again. */
   refuse(...codes: number[]): void;
   close(): Promise<void>;
 }
 
-/** A mail server on a free port of this machine that keeps what it gets and sends nothing on. */
+/** A mail server on a free local port that stores emails and does not forward them. */
 export async function startSmtpSimulator(): Promise<SmtpSimulator> {
   const mails: ReceivedMail[] = [];
   const refusals: number[] = [];

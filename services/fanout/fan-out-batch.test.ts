@@ -6,7 +6,7 @@ import { fanOutBatch, type FanOutDeps } from './fan-out-batch.ts';
 
 const log = openLogger('test', 'silent');
 
-test('a bus that does not answer holds up no batch behind the one that it was sent', async () => {
+test('a hanging bus delays only the batch that was sent to it', async () => {
   const topicId = newId();
   const watermarks: number[] = [];
   const sent: string[] = [];

@@ -13,24 +13,24 @@ export interface FanOutDeps {
   readonly bus: Pick<Bus, 'isConnected' | 'publish'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told of every publish. */
+  /** Observes every publish. */
   readonly activity: Pick<TopicActivity, 'published'>;
   readonly metrics: FanOutMetrics;
 }
 
 /**
- * A bus that does not answer is known to be away after a second. Harm prevented: that second before the next batch is
- * stored, while readers that fill from the store wait for it.
+ * A hanging bus is detected after a second. This shorter wait avoids that the next batch is
+ * stored a second later, while readers that backfill from the store wait for it.
  */
 const busPatienceMs = 100;
 
 /**
- * Brings a batch of one partition to its readers: what the message store misses is written, second copies are left out,
- * the watermark moves, and only then each topic's envelopes go to its channel, in order. So whatever reached a stream
- * can be read in history.
+ * Delivers a batch of one partition to its readers: writes missing records to the message store, skips duplicates, moves
+ * the watermark, and only then publishes each topic's envelopes to its channel, in order. So every message that reached a
+ * stream can be read in history.
  *
- * Rejects while the message store is away, and the batch comes again. For the bus it waits a tenth of a second at most,
- * and goes on without it: nodes fill what they missed from the store.
+ * Rejects while the message store is down, and the batch is repeated. Waits at most a tenth of a second for the bus, and
+ * continues without it: nodes backfill from the store.
  */
 export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise<void> {
   const settled = await deps.messages.settle(batch.partition, batch.records);
@@ -51,7 +51,7 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
     if (failed.length > 0)
       deps.log.warn(
         { err: failed[0]!.reason as unknown, topics: failed.length },
-        'the bus is away, nodes fill from the store',
+        'bus unreachable, nodes backfill from the store',
       );
   });
   await settledWithin(busPatienceMs, [sent]);

@@ -25,7 +25,7 @@ describe(`the fan-out, ${engineUnderTest}`, () => {
   });
   afterEach(() => own.closeAll());
 
-  /** Puts a record on the log as a process would that dies before it can store it. */
+  /** Appends a record like a process that dies before it can store it. */
   const appendOnly = (record: LogRecord) => engine.eventLog.append(topic.partition, record, topic.name);
   const find = async (id: string) => (await engine.messages.find(id))!;
   const start = async () => {
@@ -33,7 +33,7 @@ describe(`the fan-out, ${engineUnderTest}`, () => {
     own.add(() => fanOut.close());
   };
 
-  test('stores edits and deletions whose process died between the log and the store, and tells readers of them', async () => {
+  test('stores and delivers edits and deletions whose process died between the log and the store', async () => {
     const [edited, deleted, both] = [newMessage(topic.id), newMessage(topic.id), newMessage(topic.id)];
     for (const message of [edited, deleted, both]) await publish(engine, topic, message);
     const seen: Envelope[] = [];

@@ -10,9 +10,9 @@ import { fanOutBatch } from './fan-out-batch.ts';
 import { fanOutMetrics } from './fanout-metrics.ts';
 
 /**
- * Starts a fan-out: a member of the log's consumer group `fanout`, which keeps the message store complete and brings
- * every record to the bus. Where it takes a partition it goes on behind the store's watermark, whatever the group has
- * committed: the watermark says what is really stored.
+ * Starts a fan-out: a member of the log's consumer group `fanout`, which completes the message store and publishes
+ * every record to the bus. On assignment of a partition it resumes after the store's watermark and not at the group's
+ * committed offset, because only the watermark reflects the store.
  */
 export function startFanout(deps: {
   engine: Engine;
@@ -26,7 +26,7 @@ export function startFanout(deps: {
   showLag(registry, engine.eventLog, fanoutGroup);
   return withClosers(async (own) => {
     const activity = topicActivity(engine.documents, (err) =>
-      log.warn({ err }, 'the activity of topics was not noted'),
+      log.warn({ err }, 'the activity of topics was not recorded'),
     );
     own.add(() => activity.close());
     const consumption = await engine.eventLog.consume({

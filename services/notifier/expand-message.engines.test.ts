@@ -6,14 +6,14 @@ import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-e
 import { expandMessages } from './expand-message.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
-describe(`messages become jobs, ${engineUnderTest}`, () => {
+describe(`expand messages to jobs, ${engineUnderTest}`, () => {
   let at: PushInstallation;
   beforeEach(async () => {
     at = await openPushInstallation(enginesUnderTest());
   });
   afterEach(() => at.close());
 
-  /** The ids of the messages that a batch of one message of each topic makes jobs for. */
+  /** Returns the IDs of messages with jobs after a batch of one message per topic. */
   async function expand(...topics: Topic[]): Promise<string[]> {
     const jobs: NewJob[] = [];
     const jobQueue = { add: async (_queue: string, added: readonly NewJob[]) => void jobs.push(...added) };
@@ -28,7 +28,7 @@ describe(`messages become jobs, ${engineUnderTest}`, () => {
     return jobs.map(({ data }) => String(data['messageId']));
   }
 
-  test('a topic without mobile subscribers costs no job, and one that was subscribed to since the last batch does', async () => {
+  test('adds no job for a topic without mobile subscribers, and one for a topic subscribed to since the last batch', async () => {
     const [empty, muted, wanted] = [await at.addTopic(), await at.addTopic(), await at.addTopic()];
     await at.addSubscriber(muted, { subscription: { mobileEnabled: false } });
     await at.addSubscriber(wanted);

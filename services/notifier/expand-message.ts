@@ -8,20 +8,20 @@ import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 import { addPushJobs, type PlacedPush } from './jobs/add-push-jobs.ts';
 
-/** What of the engine it takes. */
+/** The required ports of the engine. */
 export interface ExpandingEngine extends Pick<Engine, 'deliveries'> {
   readonly jobQueue: Pick<JobQueue, 'add'>;
 }
 
-/** The topics asked for at once. */
+/** Topics per lookup. */
 const lookupsMax = 8;
 
 /**
- * Makes a job of each message, edit and deletion of the batch whose topic has anyone to push to. When it resolves the jobs
- * are stored, so the batch can be committed; a batch that comes again makes the same jobs, which the queue knows by their ids.
+ * Adds a job for each message, edit and deletion of the batch whose topic has mobile subscribers. The jobs are stored when
+ * it resolves, so the batch can be committed. A repeated batch adds the same jobs, which the queue ignores by their IDs.
  *
- * Whether a topic has recipients is asked once per batch and not remembered: the batch's messages are all older than
- * the answer, whereas a `no` that was kept would lose the first message after somebody subscribed.
+ * Looks up once per batch whether topics have recipients, without a cache: all messages of the batch are older than
+ * the result, whereas a cached `no` would lose the first message after a subscription.
  */
 export async function expandMessages(
   deps: { engine: ExpandingEngine; clock: Clock },
@@ -37,7 +37,7 @@ export async function expandMessages(
 
 const isNew = ({ type }: LogRecord): boolean => type === 'message';
 
-/** The record's job and its queue. It carries on the record's trace. */
+/** Returns the record's job and its queue. The job continues the record's trace. */
 function jobOf({ type, message, timestamp, trace }: LogRecord): PlacedPush {
   if (type === 'message') return [pushQueueOf(message.priority), withTrace(firstPage(message), trace)];
   const { id: messageId, topicId } = message;

@@ -24,15 +24,15 @@ import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-e
 import { openPushGateways } from './providers/open-push-gateways.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
-/** How long all providers are away: a third of it refused, a third silent, a third in trouble. 600 for the real thing. */
+/** Duration of the outage in seconds: a third refused, a third silent, a third with errors. 600 for the full test. */
 const outageMs = Number(process.env['TOCSIN_PUSH_OUTAGE_SECONDS'] ?? 6) * 1_000;
 const messageEveryMs = Math.max(outageMs / 600, 200);
-/** Of each provider. */
+/** Per provider. */
 const phones = 5;
-/** Pauses of half a minute, twice as long where chance has it so, behind a last try that hangs; then half as long as it took to gather. */
+/** Pauses of half a minute, up to twice as long by jitter, after a last attempt that hangs; then half the time of the outage. */
 const catchUpMsMax = 90_000 + outageMs / 2;
 
-describe(`all providers are away, ${engineUnderTest}`, () => {
+describe(`all providers are down, ${engineUnderTest}`, () => {
   let own: Closers;
   let at: PushInstallation;
   let simulators: { ios: ApnsSimulator; android: FcmSimulator; expo: ExpoSimulator };
@@ -85,7 +85,7 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
     await at.start({}, { gateways, log, metrics });
   }
 
-  /** The outage, as it goes: each third of it another one. */
+  /** Runs the outage: a different failure in each third. */
   async function away(phase: 'refused' | 'silent' | 'in trouble' | 'over'): Promise<void> {
     for (const platform of platforms) {
       if (phase === 'refused') proxies[platform].cut({ refuse: true });
@@ -100,7 +100,7 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
     if (phase === 'over') for (const simulator of Object.values(simulators)) simulator.script('*', { kind: 'ok' });
   }
 
-  /** Publishes for as long; resolves with the ids. */
+  /** Publishes during the outage; resolves with the IDs. */
   async function keepPublishing(topic: Topic, forMs: number): Promise<string[]> {
     const ids: string[] = [];
     for (const until = Date.now() + forMs; Date.now() < until; await pause(messageEveryMs))
@@ -113,7 +113,7 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
   const gauge = () => metrics.getSingleMetricAsString('tocsin_push_provider_away');
 
   test(
-    'the log says so once a minute, nothing is lost, and what waits goes out by itself without a storm, but for what has expired',
+    'logs it once per minute, loses nothing, and sends all unexpired pushes afterwards without a burst',
     async () => {
       const topic = await at.addTopic();
       for (const platform of platforms) {
@@ -181,15 +181,15 @@ describe(`all providers are away, ${engineUnderTest}`, () => {
       for (const platform of platforms) {
         const { name } = pushProviders[platform];
         const said = lines.filter((line) => line.platform === platform).map(({ level, msg }) => `${level} ${msg}`);
-        expect(
-          said.filter((line) => line === `warn ${name} takes no pushes, they wait and are tried again`).length,
-        ).toBeLessThanOrEqual(2 + Math.floor(outageMs / 60_000));
-        expect(said.at(0)).toMatch(/takes no pushes/);
-        expect(said.at(-1)).toBe(`info ${name} takes pushes again`);
+        expect(said.filter((line) => line === `warn ${name} rejects pushes, pausing`).length).toBeLessThanOrEqual(
+          2 + Math.floor(outageMs / 60_000),
+        );
+        expect(said.at(0)).toMatch(/rejects pushes/);
+        expect(said.at(-1)).toBe(`info ${name} accepts pushes again`);
       }
-      // Three lines for each provider at most, beside one a minute: none for a push.
+      // At most three lines per provider plus one per minute, and none per push.
       expect(lines.length).toBeLessThanOrEqual(platforms.length * (3 + Math.floor(outageMs / 60_000)));
-      // One batch each second at most.
+      // At most one batch per second.
       for (const count of tries) expect(count).toBeLessThanOrEqual(phones * (outageMs / 3_000 + 2));
       expect((await gauge()).match(/ 0$/gm)).toHaveLength(platforms.length);
       for (const id of ids)

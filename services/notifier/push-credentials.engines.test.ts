@@ -24,10 +24,10 @@ import { openPushInstallation, type PushInstallation, type Subscriber } from './
 
 const accessToken = 'the access token of the tests';
 const messageCount = 4;
-/** A pause of a provider that refuses, twice as long where chance has it so, and the restart. */
+/** A pause after a rejection, up to twice as long by jitter, and the restart. */
 const patienceMs = 40_000;
 
-describe(`providers refuse the installation, ${engineUnderTest}`, () => {
+describe(`providers reject the installation, ${engineUnderTest}`, () => {
   let own: Closers;
   let at: PushInstallation;
   let apns: ApnsSimulator;
@@ -56,7 +56,7 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
   });
   afterEach(() => own.closeAll());
 
-  /** A notifier with the right credentials, but for those that are given. */
+  /** A notifier with valid credentials, except the given ones. */
   async function start(
     given: {
       apns?: Partial<ApnsSimulator>;
@@ -86,7 +86,7 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
     for (let n = 0; n < messageCount; n++) ids.push((await at.publish(topic)).id);
     return ids;
   };
-  /** Nothing was sent of the messages, everything waits, and the operator is told why. */
+  /** Nothing was sent, everything waits, and the operator sees the reason. */
   const expectRefused = async (
     ids: readonly string[],
     told: Partial<Record<Platform, { reason: string; remedy: string; isOfToken?: true }>>,
@@ -149,7 +149,7 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
       expect(await at.engine.jobQueue.counts(queue)).toMatchObject({ failed: 0 });
   };
 
-  test('with wrong credentials nothing is sent or lost, the log says what to check, and after a restart with the right ones all of it goes out', async () => {
+  test('sends and loses nothing with wrong credentials, logs a remedy, and sends everything after a restart with valid ones', async () => {
     const other = await startFcmSimulator();
     own.add(() => other.close());
     const serviceAccount = JSON.stringify({
@@ -178,7 +178,7 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
     expect(taken()).toBe(ids.length * platforms.length);
   });
 
-  test('an expired APNs key and a service account of another project are told, too, and what waits goes out once they are taken', async () => {
+  test('reports an expired APNs key and a service account of another project, and sends waiting pushes once they are accepted', async () => {
     apns.script('*', { kind: 'error', status: 403, reason: 'ExpiredProviderToken' });
     fcm.script('*', { kind: 'error', status: 403, code: 'SENDER_ID_MISMATCH' });
     await start();
@@ -194,7 +194,7 @@ describe(`providers refuse the installation, ${engineUnderTest}`, () => {
     expect(taken()).toBe(ids.length * platforms.length);
   });
 
-  test('a refusal of what the ledger has no row of, an edit or a test push, is told and counted as well', async () => {
+  test('reports and counts rejections of pushes without a ledger row, such as edits and test pushes', async () => {
     await start();
     const message = await at.publish(topic, { message: 'is of' });
     await expectSent([message.id]);

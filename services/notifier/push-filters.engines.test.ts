@@ -28,7 +28,7 @@ const settingsCount = 1_000;
 const messageCount = 10;
 const minuteMs = 60_000;
 const patienceMs = 50_000;
-/** A failure is run again with the seed that it shows. */
+/** Repeat a failure with the seed that it prints. */
 const seed = Number(process.env['TOCSIN_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const commitSize = 300;
 
@@ -50,7 +50,7 @@ const quietHours = fc
   .filter((hours) => minutesToBoundary(hours) > 30);
 const often = fc.constantFrom(true, true, true, true, false);
 
-/** A subscriber, and everything that decides whether a message reaches their phones. */
+/** A subscriber and all settings that decide whether a message reaches the devices. */
 const subscriber = fc.record({
   isAccountActive: often,
   isMember: often,
@@ -69,7 +69,7 @@ const subscriber = fc.record({
 });
 type Subscriber = typeof subscriber extends fc.Arbitrary<infer T> ? T : never;
 
-/** Written from the interface alone, without a look at the code: what the subscriber wants of a message at this time. */
+/** An independent implementation from the interface document: whether the settings allow a push at this time. */
 function wants(one: Subscriber, message: { priority: number; tags: readonly string[] }): boolean {
   if (!one.mobileEnabled) return false;
   if (message.priority < one.priorityThreshold) return false;
@@ -99,7 +99,7 @@ function isQuiet({ start, end, timezone: zone }: QuietHours): boolean {
   return start < end ? start <= now && now < end : now >= start || now < end;
 }
 
-/** How far the wall clock is from where the hours begin or end, so that none of them does so while the test runs. */
+/** The distance between the local time and the ends of the hours, so that none is passed during the test. */
 function minutesToBoundary({ start, end, timezone: zone }: Omit<QuietHours, 'allowPriority'>): number {
   const minutes = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
   const apart = (a: string, b: string): number => {
@@ -116,7 +116,7 @@ describe(`random settings and messages, ${engineUnderTest}`, () => {
   });
   afterEach(() => at.close());
 
-  /** One topic for a team's members alone, and one that everybody may read. */
+  /** One topic for team members only, and one public topic. */
   async function addTopics(): Promise<{ open: Topic; closed: Topic }> {
     const [open, closed] = [await at.addTopic(), await at.addTopic({ accessLevel: 'private' })];
     const team = await at.engine.documents.insert(teams, newTeam(closed.ownerId));
@@ -145,7 +145,7 @@ describe(`random settings and messages, ${engineUnderTest}`, () => {
       );
       if (one.isMember && topic.teamId !== null)
         writes.push(write.insert(teamMembers, newMember(topic.teamId, user.id)));
-      // Nothing is pushed to Android phones here: nobody configured it.
+      // No pushes to Android devices, because FCM is not configured.
       return {
         one,
         tokens: phones
@@ -158,7 +158,7 @@ describe(`random settings and messages, ${engineUnderTest}`, () => {
     return added;
   }
 
-  test('each of 1,000 settings lets through exactly the messages that the interface says', async () => {
+  test('1,000 random settings allow exactly the messages that the interface specifies', async () => {
     const { open, closed } = await addTopics();
     const given = fc.sample(subscriber, { seed, numRuns: settingsCount });
     const byTopic = [
@@ -195,7 +195,7 @@ describe(`random settings and messages, ${engineUnderTest}`, () => {
       },
     );
     await at.publish(lastTopic);
-    // It is of the same partition, so that the jobs of all others are stored by then.
+    // It has the same partition, so that the jobs of all others are stored by then.
     await eventually(() => reached.has(last.pushToken), { timeoutMs: patienceMs });
     await eventually(
       async () => {
@@ -211,7 +211,7 @@ describe(`random settings and messages, ${engineUnderTest}`, () => {
       `${JSON.stringify({ test: 'push filters', engine: engineUnderTest, seed, settings: settingsCount, messages: messages.length, pushed, mismatches: mismatches.length })}\n`,
     );
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] });
-    // By chance from 900 to 1,600; next to none would compare nothing.
+    // Typically 900 to 1,600; with almost none, the test would compare nothing.
     expect(pushed).toBeGreaterThan(settingsCount / 4);
   });
 });
@@ -222,7 +222,7 @@ interface Given {
   readonly all: readonly { readonly one: Subscriber; readonly tokens: readonly string[] }[];
 }
 
-/** Where what reached a phone is not what its owner wants and may have. */
+/** Differences between received and expected messages. */
 function compare(
   given: readonly Given[],
   {
@@ -253,7 +253,7 @@ function compare(
   return { mismatches, pushed };
 }
 
-/** Each message once at most, as many as the limit lets through at least, and no more than that in each minute. */
+/** Each message at most once, at least as many as the limit allows, and not more per minute. */
 function isLimited(
   got: readonly string[],
   wanted: readonly string[],

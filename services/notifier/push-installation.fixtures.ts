@@ -21,7 +21,7 @@ import type { TestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
 import type { PushLimits } from './sending/push-deps.ts';
 import { startNotifier, type NotifierOptions } from './start-notifier.ts';
 
-/** A user who is subscribed to a topic, with a device. */
+/** A user with a device and a subscription to a topic. */
 export interface Subscriber {
   readonly user: User;
   readonly subscription: Subscription;
@@ -34,7 +34,7 @@ export interface SubscriberFields {
   readonly device?: Partial<Device>;
 }
 
-/** An installation with a notifier, an Expo simulator, and a clock that tests set forward. */
+/** An installation with a notifier, an Expo simulator, and a clock that tests advance. */
 export interface PushInstallation {
   readonly engine: Engine;
   readonly expo: ExpoSimulator;
@@ -44,10 +44,10 @@ export interface PushInstallation {
   start(limits?: Partial<PushLimits>, given?: Partial<NotifierOptions>): Promise<{ close(): Promise<void> }>;
   addTopic(given?: Partial<Topic>): Promise<Topic>;
   addSubscriber(topic: Topic, given?: SubscriberFields): Promise<Subscriber>;
-  /** Many at once, in few commits. */
+  /** Adds many users in few commits. */
   addSubscribers(topic: Topic, count: number): Promise<string[]>;
   publish(topic: Topic, given?: Partial<Message>): Promise<Message>;
-  /** Resolves when nothing is waiting or running in the push queues after everything that was published. */
+  /** Resolves when all published messages are expanded and the push queues are empty. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
@@ -118,7 +118,7 @@ export function openPushInstallation(engines: TestEngines | undefined): Promise<
   });
 }
 
-/** A last message in each queue and partition comes after everything before it; then the queues run dry. */
+/** A last message in each queue and partition follows all earlier ones; then the queues become empty. */
 async function waitUntilSettled(at: PushInstallation): Promise<void> {
   const last = await Promise.all(
     Array.from({ length: at.engine.eventLog.partitions }, (_, partition) => at.addTopic({ partition })),

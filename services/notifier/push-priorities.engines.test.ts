@@ -9,11 +9,11 @@ import { openPushInstallation, type PushInstallation } from './push-installation
 
 const floodPages = 200;
 const subscribers = 5;
-/** How long a page takes at the provider: a flood of them keeps the notifier busy for seconds. */
+/** The provider's time per page: a flood keeps the notifier busy for seconds. */
 const pageMs = 60;
 /**
- * Pages of the flood that may be begun between the other message's job and its push: those that run beside it. Were it to wait behind the
- * flood, it would be more than a hundred. Counted and not timed: a machine with other work slows both.
+ * Pages of the flood that may start between the other message's job and its push: the concurrent ones. If it waited for the
+ * flood, there would be more than a hundred. Counted, not timed, because a busy machine slows both.
  */
 const pagesBeforeMax = 40;
 
@@ -27,7 +27,7 @@ describe(`pushes of different priorities, ${engineUnderTest}`, () => {
   test.each<[Priority, Priority]>([
     [1, 5],
     [5, 1],
-  ])('of 200 pages of priority %i next to none goes before a message of priority %i', async (many, single) => {
+  ])('a message is not delayed by 200 pages (priorities %i and %i)', async (many, single) => {
     const begun: string[] = [];
     const gateway: PushGateway = {
       batchSizeMax: 100,
@@ -41,7 +41,7 @@ describe(`pushes of different priorities, ${engineUnderTest}`, () => {
     };
     const { jobQueue } = at.engine;
     const add = jobQueue.add.bind(jobQueue);
-    /** How many pages were begun when a message's job was about to be stored. */
+    /** The number of started pages before a message's job was stored. */
     const begunBefore = new Map<unknown, number>();
     jobQueue.add = (queue, jobs) => {
       for (const { data } of jobs) begunBefore.set(data['messageId'], begun.length);

@@ -18,10 +18,10 @@ import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-e
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
 const restarts = 20;
-/** Four bytes in UTF-8, two units in UTF-16, and more in JSON where it is escaped. */
+/** Four bytes in UTF-8, two units in UTF-16, and more if escaped in JSON. */
 const longTexts = { bells: '🔔'.repeat(4_000), quotes: '"\\\u0001🔔'.repeat(1_000), mixed: 'aé€🔔'.repeat(1_000) };
 
-describe(`what providers are given, ${engineUnderTest}`, () => {
+describe(`requests to push providers, ${engineUnderTest}`, () => {
   let own: Closers;
   let at: PushInstallation;
   let apns: ApnsSimulator;
@@ -48,7 +48,7 @@ describe(`what providers are given, ${engineUnderTest}`, () => {
   });
   afterEach(() => own.closeAll());
 
-  test('the longest of messages is taken by each of them, cut between code points', async () => {
+  test('every provider accepts the longest message, cut between code points', async () => {
     const topic = await at.addTopic({ name: 't'.repeat(52) + newId().slice(-12) });
     for (const platform of platforms)
       await at.addSubscriber(topic, {
@@ -92,7 +92,7 @@ describe(`what providers are given, ${engineUnderTest}`, () => {
     expect([tooLarge, cutInside]).toEqual([0, 0]);
   });
 
-  test('twenty restarts show Apple one token', async () => {
+  test('uses one provider token over twenty restarts', async () => {
     const { device } = await at.addSubscriber(await at.addTopic(), {
       device: { platform: 'ios', pushToken: newPushToken.ios() },
     });
@@ -107,7 +107,7 @@ describe(`what providers are given, ${engineUnderTest}`, () => {
     process.stdout.write(
       `${JSON.stringify({ test: 'push provider tokens', engine: engineUnderTest, restarts, seconds, tokens: apns.providerTokens.size })}\n`,
     );
-    // Two where the fifty minutes of one end in between.
+    // Two if a token's fifty minutes end in between.
     expect(apns.providerTokens.size).toBeLessThanOrEqual(2);
   });
 });

@@ -11,7 +11,7 @@ import { openPushInstallation, type PushInstallation, type Subscriber } from './
 
 const dayMs = 86_400_000;
 
-describe(`messages are pushed again to those who missed them, ${engineUnderTest}`, () => {
+describe(`push replay, ${engineUnderTest}`, () => {
   let at: PushInstallation;
   let topic: Topic;
   beforeEach(async () => {
@@ -48,7 +48,7 @@ describe(`messages are pushed again to those who missed them, ${engineUnderTest}
   const reached = (messageId: string) =>
     at.expo.pushes.flatMap((push) => (push.messageId === messageId ? [push.token] : [])).sort();
   let offset = 0;
-  /** A message that the store has and the log has not: the notifier hears of it by nothing else. */
+  /** A message that is in the store and not in the log, so that the notifier does not see it otherwise. */
   async function stored(given: Partial<Message> = {}): Promise<Message> {
     const message = newMessage(topic.id, { timestamp: at.clock(), expiresAt: at.clock() + dayMs, ...given });
     offset += 1;
@@ -58,7 +58,7 @@ describe(`messages are pushed again to those who missed them, ${engineUnderTest}
     return message;
   }
 
-  test('whatever the ledger says that they missed it by, never where it is sent, put off or claimed, and only once', async () => {
+  test('pushes once to devices that missed the message for any reason, and not to sent, retrying or claimed ones', async () => {
     const everyone = await Promise.all(
       Array.from({ length: 11 }, () =>
         at.addSubscriber(topic, { subscription: { createdAt: 1 }, device: { createdAt: 1 } }),
@@ -84,13 +84,13 @@ describe(`messages are pushed again to those who missed them, ${engineUnderTest}
     await at.start({ pageSize: 4, claimStaleMs: 8_000 });
     const missed = [unknown, failed, skipped, dead].map((subscriber) => subscriber!.device.pushToken);
     await eventually(() => expect(reached(message.id)).toEqual(expect.arrayContaining(missed)));
-    // Whose claim they wait for: the one that sends it says so.
+    // Held by a claim whose owner will record the outcome.
     await at.engine.deliveries.record([{ ...claim, status: 'sent', reason: null }], at.clock());
     await idle();
     expect(reached(message.id)).toEqual(missed.sort());
   });
 
-  test('of a topic’s messages of a time, over several pages, neither of before nor of after, nor what has expired or is too old', async () => {
+  test('replays a topic’s messages of a period over several pages, without earlier, later, expired or too old ones', async () => {
     const { device } = await at.addSubscriber(topic, { subscription: { createdAt: 1 }, device: { createdAt: 1 } });
     const now = at.clock();
     const times = Array.from({ length: 130 }, (_, place) => now - 3_600_000 + place * 1_000);

@@ -27,7 +27,7 @@ describe(`the notifier, ${engineUnderTest}`, () => {
   expiring(() => at);
 });
 
-/** Answers what is scripted for a token, one push at a time, and `accepted` beyond it. */
+/** Returns the scripted results per token, then `accepted`. */
 function scriptedGateway(
   scripts: Record<string, PushResult[]>,
 ): PushGateway & { readonly sent: { token: string; time: number }[] } {
@@ -53,7 +53,7 @@ const tokensOf = (at: PushInstallation, messageId: string): string[] =>
   at.expo.pushes.filter((push) => push.messageId === messageId).map((push) => push.token);
 
 function reaching(install: () => PushInstallation): void {
-  test('a published message reaches each device of each subscriber exactly once, over all pages', async () => {
+  test('pushes a message exactly once to each device of each subscriber, over all pages', async () => {
     const at = install();
     const topic = await at.addTopic({ name: `pumps-${newId().slice(-8)}` });
     const tokens = await at.addSubscribers(topic, 130);
@@ -83,7 +83,7 @@ function reaching(install: () => PushInstallation): void {
     );
   });
 
-  test('several notifiers share the work, and push nothing twice', async () => {
+  test('shares the work between notifiers without duplicate pushes', async () => {
     const at = install();
     const topics = [
       await at.addTopic({ partition: 0 }),
@@ -97,7 +97,7 @@ function reaching(install: () => PushInstallation): void {
     expect(messages.map((message) => tokensOf(at, message.id).sort())).toEqual(tokens.map((ofTopic) => ofTopic.sort()));
   });
 
-  test('a record that comes twice is pushed once', async () => {
+  test('pushes once for a repeated record', async () => {
     const at = install();
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
@@ -112,7 +112,7 @@ function reaching(install: () => PushInstallation): void {
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
   });
 
-  test('settings of sound and vibration are the subscriber’s', async () => {
+  test('applies the subscriber’s settings of sound and vibration', async () => {
     const at = install();
     const topic = await at.addTopic();
     const quiet = await at.addSubscriber(topic, { subscription: { soundEnabled: false, vibrateEnabled: false } });
@@ -127,7 +127,7 @@ function reaching(install: () => PushInstallation): void {
     expect(sentTo(loud).channelId).toBeUndefined();
   });
 
-  test('whoever subscribes before a publish is reached, also right after one that nobody wanted', async () => {
+  test('reaches a user who subscribes before a publish, even right after a publish without subscribers', async () => {
     const at = install();
     const topic = await at.addTopic();
     await at.start();
@@ -139,7 +139,7 @@ function reaching(install: () => PushInstallation): void {
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
   });
 
-  test('a test push goes out at once, and leaves no row in the ledger', async () => {
+  test('sends a test push immediately and without a ledger row', async () => {
     const at = install();
     const { device } = await at.addSubscriber(await at.addTopic());
     await at.start();
@@ -150,7 +150,7 @@ function reaching(install: () => PushInstallation): void {
 }
 
 function rights(install: () => PushInstallation): void {
-  test('nobody who lost the right to read the topic gets a push, and the ledger says why', async () => {
+  test('skips users who lost access to the topic and records the reason', async () => {
     const at = install();
     const { documents } = at.engine;
     const topic = await at.addTopic({ accessLevel: 'private' });
@@ -181,7 +181,7 @@ function rights(install: () => PushInstallation): void {
     );
   });
 
-  test('a device on a platform without credentials is skipped, and the ledger says why', async () => {
+  test('skips a device on an unconfigured platform and records the reason', async () => {
     const at = install();
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic, { device: { platform: 'ios', pushToken: newId() } });
@@ -193,7 +193,7 @@ function rights(install: () => PushInstallation): void {
     ]);
   });
 
-  test('a token that may have been called dead by mistake is believed to be the second time in a row, if the provider took a push since', async () => {
+  test('deactivates a doubtful token after the second report, if the provider accepted a push in between', async () => {
     const at = install();
     const [topic, others] = [await at.addTopic(), await at.addTopic()];
     const { device } = await at.addSubscriber(topic);
@@ -216,7 +216,7 @@ function rights(install: () => PushInstallation): void {
     await eventually(async () => !(await isDoubted()));
     await push(topic, 'dead_token');
     await eventually(isDoubted);
-    // What a wrong environment has Apple say of every phone.
+    // The response of APNs for every device in a wrong environment.
     await push(topic, 'dead_token');
     await eventually(async () =>
       expect(await at.engine.jobQueue.counts(pushQueues.normal)).toMatchObject({ waiting: 0, active: 0 }),
@@ -227,7 +227,7 @@ function rights(install: () => PushInstallation): void {
     await eventually(async () => !(await isActive()));
   });
 
-  test('a token that the provider calls dead makes its device inactive', async () => {
+  test('deactivates a device whose token the provider reports as dead', async () => {
     const at = install();
     const topic = await at.addTopic();
     const [dead, alive] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
@@ -247,7 +247,7 @@ function rights(install: () => PushInstallation): void {
 }
 
 function retrying(install: () => PushInstallation): void {
-  test('a push that is put off goes out after the time that the provider asked for, once', async () => {
+  test('retries a push once after the time that the provider asked for', async () => {
     const at = install();
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
@@ -263,7 +263,7 @@ function retrying(install: () => PushInstallation): void {
     expect(at.expo.requests).toHaveLength(2);
   });
 
-  test('a push that another worker has claimed is left to it until its claim is stale', async () => {
+  test('leaves a claimed push to its worker until the claim is stale', async () => {
     const at = install();
     const topic = await at.addTopic();
     const [claimed, free] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
@@ -288,7 +288,7 @@ function retrying(install: () => PushInstallation): void {
     );
   });
 
-  test('only those that the provider put off are tried again', async () => {
+  test('retries only pushes with temporary errors', async () => {
     const at = install();
     const topic = await at.addTopic();
     const tokens = await at.addSubscribers(topic, 20);
@@ -301,7 +301,7 @@ function retrying(install: () => PushInstallation): void {
     expect(at.expo.duplicates().size).toBe(0);
   });
 
-  test('one phone that is to be left alone for a while holds up no other of its batch', async () => {
+  test('a rate-limited device does not delay others of its batch', async () => {
     const at = install();
     const topic = await at.addTopic();
     const [busy, other] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
@@ -319,7 +319,7 @@ function retrying(install: () => PushInstallation): void {
     expect(otherTimes![1]!).toBeLessThan(busyTimes![1]!);
   });
 
-  test('pushes that the provider refuses for our credentials wait, are counted, and go out by themselves once it is repaired', async () => {
+  test('keeps and counts pushes rejected because of credentials, and sends them after the fault is fixed', async () => {
     const at = install();
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
@@ -334,7 +334,7 @@ function retrying(install: () => PushInstallation): void {
     expect(await at.engine.documents.get(devices, device.id)).toMatchObject({ isActive: true });
   });
 
-  test('a push whose answer was lost is sent again under the same collapse id', async () => {
+  test('sends a push again with the same collapse ID after a lost response', async () => {
     const at = install();
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
@@ -345,7 +345,7 @@ function retrying(install: () => PushInstallation): void {
     expect(at.expo.pushes.map((push) => push.message.collapseId)).toEqual([message.id, message.id]);
   });
 
-  test('what fails for too long is a dead letter, and goes out when the operator puts it back', async () => {
+  test('turns pushes that fail too long into a dead letter, and sends them after the operator retries it', async () => {
     const at = install();
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
@@ -365,7 +365,7 @@ function retrying(install: () => PushInstallation): void {
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
   });
 
-  test('who unsubscribes or loses access while a push is put off does not get it', async () => {
+  test('does not retry a push for users who unsubscribed or lost access', async () => {
     const at = install();
     const topic = await at.addTopic();
     const [leaving, losing] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
@@ -382,7 +382,7 @@ function retrying(install: () => PushInstallation): void {
 }
 
 function expiring(install: () => PushInstallation): void {
-  test('a message that has expired is never pushed', async () => {
+  test('does not push an expired message', async () => {
     const at = install();
     const topic = await at.addTopic();
     await at.addSubscriber(topic);
@@ -393,7 +393,7 @@ function expiring(install: () => PushInstallation): void {
     expect(await ledger(at, message.id)).toEqual([]);
   });
 
-  test('a push that could not go out before its message expires is given up', async () => {
+  test('fails a push that cannot be sent before its message expires', async () => {
     const at = install();
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
@@ -408,7 +408,7 @@ function expiring(install: () => PushInstallation): void {
     expect(at.expo.requests).toHaveLength(1);
   });
 
-  test('a message that was deleted before its push is not pushed', async () => {
+  test('does not push a deleted message', async () => {
     const at = install();
     const topic = await at.addTopic();
     await at.addSubscriber(topic);

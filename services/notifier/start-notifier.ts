@@ -29,23 +29,23 @@ export interface NotifierOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  /** Where the public reaches the API, and where mails lead. Without a slash at the end. */
+  /** Public URLs of the API and the app, without a trailing slash. */
   readonly baseUrl: string;
   readonly appUrl: string;
-  /** Where figures are shown; they are counted for nobody without it. */
+  /** The metrics registry; without it, metrics are not exposed. */
   readonly metrics?: Registry;
   readonly tracing?: Tracing;
-  /** Instead of those that the configuration has what it takes for; closed with the notifier. */
+  /** Replaces the configured gateways; closed with the notifier. */
   readonly gateways?: ReadonlyMap<Platform, PushGateway>;
-  /** In one process with an API: it keeps fewer ordinary pushes under way then, whose bursts would hold up the publishes. */
+  /** Whether an API runs in the same process: then fewer normal pushes run concurrently, because bursts would delay publishes. */
   readonly isBesideApi?: boolean;
-  /** For tests, which cannot wait for an hour. */
+  /** For tests that cannot wait for an hour. */
   readonly limits?: Partial<PushLimits>;
 }
 
 /**
- * Jobs at a time, each mostly waiting for the store and its provider; so few that no claim grows stale waiting for its turn there.
- * Four ordinary ones beside an API doubled the median of its publishes and sent no faster (measured).
+ * Concurrent jobs, which mostly wait for the store and the provider; few enough that no claim becomes stale while it waits.
+ * Measured: four normal jobs next to an API doubled the median of its publishes and sent no faster.
  */
 const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideApi'>) => ({
   [pushQueues.urgent]: 4,
@@ -78,8 +78,8 @@ function watchProviders(
 }
 
 /**
- * Starts the notifier: makes jobs of new messages, and works them and the mails off. Any number of them share the work. Close takes
- * no further work, waits for the batches under way, and closes nothing that it did not open.
+ * Starts the notifier: adds jobs for new messages, and processes jobs and emails. Any number of notifiers share the work.
+ * `close` accepts no further work, waits for running batches, and closes nothing that it did not open.
  */
 export async function startNotifier(options: NotifierOptions): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = options;

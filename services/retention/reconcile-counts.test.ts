@@ -8,7 +8,7 @@ import { beside, sweepDeps } from './sweep/sweep-deps.fixtures.ts';
 const engine = await useTestEngine();
 const dayMs = 86_400_000;
 
-test('once a day every topic is counted anew, and a run that was cut off is gone on with', async () => {
+test('recounts every topic once a day, and resumes an interrupted run', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) ids.push((await engine.documents.insert(topics, newTopic(newId()))).id);
   let now = Date.now();
@@ -42,6 +42,6 @@ test('once a day every topic is counted anew, and a run that was cut off is gone
   expect(counted).toHaveLength(5);
   closing = new AbortController();
   expect((await run()).hasMore).toBe(false);
-  // The topic that it was at is counted again.
+  // The last topic is counted again.
   expect([counted.length, new Set(counted).size]).toEqual([13, 12]);
 });

@@ -3,12 +3,12 @@ import { walkTopics } from '@tocsin/shared/operations/topics/walk-topics.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './sweep/retention-deps.ts';
 
 const name = 'reconcile-counts';
-/** From the start of a round to that of the next. */
+/** The interval between the starts of two rounds. */
 const everyMs = 86_400_000;
 
 /**
- * Counts the messages of every topic anew, once a day, and sets right what is wrong. A run goes on where the last one
- * stopped or died. Nothing is removed: the report's figure is of topics that were set right.
+ * Recounts the messages of every topic once a day and corrects wrong counters. A run resumes where the last one
+ * stopped or died. The report counts corrected topics.
  */
 export async function reconcileCounts(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   const { documents } = deps.engine;
@@ -29,7 +29,7 @@ async function runRound(deps: RetentionDeps, limit: SweepLimit, from: SweepPlace
       const drift = await messages.recount(topic.id);
       if (drift === 0) continue;
       removed += 1;
-      deps.log.warn({ topicId: topic.id, drift }, "the count of a topic's messages was wrong");
+      deps.log.warn({ topicId: topic.id, drift }, 'corrected the message count of a topic');
     }
   }
   await documents.update(sweepPlaces, at, { place: null, dueAt: deps.clock() + everyMs });

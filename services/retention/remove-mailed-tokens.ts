@@ -2,10 +2,10 @@ import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { removeOlder } from './sweep/remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
-/** So long whoever opens an old link is told that it has expired, and not that it never was. */
+/** During this time, an old link gets an expired error instead of an invalid token error. */
 const keptMs = 7 * 86_400_000;
 
-/** Removes mailed tokens that expired a week ago. One that was used or replaced is gone already. */
+/** Removes email tokens that expired a week ago. Used or replaced tokens are already removed. */
 export function removeMailedTokens(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   return removeOlder(deps, limit, { collection: mailTokens, index: 'byExpiry', time: deps.clock() - keptMs });
 }

@@ -3,7 +3,7 @@ import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import { removeOlder } from './sweep/remove-older.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
-/** Removes invites to teams that are no longer listed, 7 days after their end. */
+/** Removes team invites that are no longer listed, 7 days after their end. */
 export function removeOldInvites(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   return removeOlder(deps, limit, { collection: teamInvites, index: 'byExpiry', time: deps.clock() - inviteKeptMs });
 }

@@ -4,7 +4,7 @@ import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-d
 
 const keptMs = 90 * 86_400_000;
 
-/** Removes the reports of runs that began 90 days ago. */
+/** Removes the reports of runs that started 90 days ago. */
 export function removeOldReports(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   return removeOlder(deps, limit, { collection: retentionRuns, index: 'byTime', time: deps.clock() - keptMs });
 }

@@ -23,12 +23,12 @@ const retentionJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('erase-account'), userId: z.string() }),
 ]);
 
-/** How long a sweep may run at once; the next slot goes on, or, of a sweep that `goesOn`, its own job after `goOnPauseMs`. Below the shortest schedule that makes sense. */
+/** Time limit of a sweep run. The next slot continues it, or, for a sweep that `goesOn`, its own job after `goOnPauseMs`. Shorter than any sensible schedule. */
 const sweepMsMax = 30_000;
-/** Batches of a topic's cleanup or an account's erasure before other jobs have their turn. */
+/** Batches of a clean-up or erasure before other jobs can run. */
 const cleanUpBatchesMax = 20;
 const awayPauseMs = 5_000;
-/** Before a sweep that goes on has its next turn: others come in between. */
+/** The pause before a sweep continues, so that other jobs can run. */
 const goOnPauseMs = 100;
 
 export interface RetentionJobDeps extends RetentionDeps {
@@ -51,12 +51,12 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
     return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
   const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);
   const hasMore = await runSweep(deps, sweep);
-  if (hasMore && sweep.goesOn === true) throw new RetryLater(goOnPauseMs, 'there is more to do');
+  if (hasMore && sweep.goesOn === true) throw new RetryLater(goOnPauseMs, 'more work remains');
 }
 
 function sweepNamed(asked: string): Sweep {
   const sweep = sweeps.find(({ name }) => name === asked);
-  if (sweep === undefined) throw new Discard(`there is no sweep ${asked}`);
+  if (sweep === undefined) throw new Discard(`unknown sweep ${asked}`);
   return sweep;
 }
 
@@ -64,7 +64,7 @@ function operatorsRun(request: RunRequest): Sweep {
   return { name: 'expire-messages', goesOn: true, run: (deps, limit) => expireMessages(deps, limit, request) };
 }
 
-/** A failed run is logged and over: what is due is still due in the next slot. Resolves with whether it ran out of time. */
+/** Logs a failed run and ends it; the next slot tries again. Resolves with whether it ran out of time. */
 async function runSweep(deps: RetentionJobDeps, sweep: Sweep): Promise<boolean> {
   const { metrics, log, clock } = deps;
   const startedAt = clock();
@@ -82,14 +82,14 @@ async function runSweep(deps: RetentionJobDeps, sweep: Sweep): Promise<boolean> 
     return report.hasMore;
   } catch (error) {
     metrics.runs.inc({ sweep: sweep.name, outcome: 'failed' });
-    log.warn({ err: error, sweep: sweep.name }, 'a sweep failed; its next slot goes on');
+    log.warn({ err: error, sweep: sweep.name }, 'a sweep failed, the next slot retries');
     return false;
   } finally {
     metrics.seconds.observe({ sweep: sweep.name }, (clock() - startedAt) / 1_000);
   }
 }
 
-/** The job comes again while there is more to do, and while a store is away. */
+/** Repeats the job while work remains, and while a store is down. */
 async function untilDone(work: Promise<BatchReport>): Promise<void> {
   const hasMore = await work.then(
     (report) => report.hasMore,
@@ -98,5 +98,5 @@ async function untilDone(work: Promise<BatchReport>): Promise<void> {
       throw error;
     },
   );
-  if (hasMore) throw new RetryLater(0, 'there is more to do');
+  if (hasMore) throw new RetryLater(0, 'more work remains');
 }

@@ -98,7 +98,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     await engine.messages.apply([{ partition: topic.partition, offset, record }]);
   };
 
-  test('removes what has expired and nothing else, and nothing of a topic under legal hold', async () => {
+  test('removes only expired messages, and none of a topic under legal hold', async () => {
     const [topic, held] = [await insertTopic(), await insertTopic({ isHeld: true })];
     const [short, long, kept] = [
       newMessage(topic.id, { expiresAt: Date.now() + dayMs }),
@@ -115,7 +115,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     expect(await engine.messages.find(kept.id)).not.toBeNull();
   });
 
-  test('takes the content of what was deleted 30 days ago and nothing else, and nothing of a topic under legal hold', async () => {
+  test('redacts only messages deleted 30 days ago, and none of a topic under legal hold', async () => {
     const [topic, held] = [await insertTopic(), await insertTopic({ isHeld: true })];
     const long = { expiresAt: Date.now() + 90 * dayMs };
     const [gone, young, kept] = [newMessage(topic.id, long), newMessage(topic.id, long), newMessage(held.id, long)];
@@ -134,7 +134,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     expect([await text(young), await text(kept)]).toEqual([young.message, kept.message]);
   });
 
-  test('removes the locks of processes that died', async () => {
+  test('removes the locks of dead processes', async () => {
     const lock = (takenAt: number) => engine.documents.insert(messageLocks, { id: newId(), takenAt });
     const [left, held] = [await lock(Date.now() - 3_600_001), await lock(Date.now())];
     await start();
@@ -142,7 +142,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     expect(await engine.documents.get(messageLocks, held.id)).not.toBeNull();
   });
 
-  test('removes idempotency keys an hour after the time that they count for, and no others', async () => {
+  test('removes only idempotency keys that ended an hour ago', async () => {
     const key = (expiresAt: number) =>
       engine.documents.insert(idempotencyKeys, {
         id: newId(),
@@ -177,7 +177,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     );
   });
 
-  test('erases what a deleted topic left behind when its job comes', async () => {
+  test('erases the data of a deleted topic by its job', async () => {
     const topic = await insertTopic();
     await publish(engine, topic, newMessage(topic.id));
     const subscription = await engine.documents.insert(subscriptions, newSubscription(newId(), topic.id));
@@ -190,7 +190,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     expect(await engine.documents.get(subscriptions, subscription.id)).toBeNull();
   });
 
-  test('erases what a deleted topic left behind without a job, too', async () => {
+  test('erases the data of a deleted topic without a job', async () => {
     const topic = await insertTopic();
     await publish(engine, topic, newMessage(topic.id));
     await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now: clock() }));
@@ -200,7 +200,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     );
   });
 
-  test('removes accounts that were never verified for a week, with what belongs to them, and no others', async () => {
+  test('removes only accounts unverified for a week, with their data', async () => {
     const week = 7 * dayMs;
     const old = { isVerified: false, wasVerified: false, createdAt: Date.now() - week - 1 };
     const insert = (given: Parameters<typeof newUser>[0]) => engine.documents.insert(users, newUser(given));
@@ -226,7 +226,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     for (const kept of [young, changed]) expect(await engine.documents.get(users, kept.id)).not.toBeNull();
   });
 
-  test('removes logins, mailed tokens and left addresses a week after their end', async () => {
+  test('removes logins, email tokens and former addresses a week after their end', async () => {
     const login = (expiresAt: number) =>
       engine.documents.insert(loginSessions, {
         id: newId(),
@@ -252,7 +252,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     expect(await engine.documents.get(addressChanges, keptChange.id)).not.toBeNull();
   });
 
-  test('removes sessions of streams ten minutes after their end', async () => {
+  test('removes stream sessions ten minutes after their end', async () => {
     const session = (expiresAt: number) =>
       engine.documents.insert(streamSessions, {
         id: newId(),
@@ -286,7 +286,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     expect(await engine.documents.get(teamInvites, kept.id)).not.toBeNull();
   });
 
-  test('completes the removal of a team that was cut off, and tells the nodes', async () => {
+  test('completes an interrupted removal of a team and notifies the nodes', async () => {
     const team = await engine.documents.insert(teams, newTeam(newId(), { removal: 'convert' }));
     const kept = await engine.documents.insert(teams, newTeam(newId()));
     const topic = await insertTopic({ ownerId: team.ownerId, teamId: team.id });
@@ -302,7 +302,7 @@ describe(`retention, ${engineUnderTest}`, () => {
     await eventually(() => expect(told).toEqual(expect.arrayContaining(['topic', 'team'])));
   });
 
-  test("entries of the audit log go after AUDIT_RETENTION_DAYS, with what is a person's of them", async () => {
+  test('removes audit entries with their personal data after AUDIT_RETENTION_DAYS', async () => {
     const actor = newId();
     const source = { actor, through: 'login', credentialId: null, address: '192.0.2.1', userAgent: null } as const;
     for (const days of [366, 364]) {
@@ -334,7 +334,7 @@ describe(`retention, ${engineUnderTest}`, () => {
       own.add(() => worker.close());
     });
 
-    /** Runs the sweep now: the clock is set on by weeks, and a schedule would have many slots to catch up with. */
+    /** Runs the sweep now: the clock advances by weeks, and a schedule would have to catch up on many slots. */
     const sweepUntil = (holds: () => Promise<void> | void): Promise<void> =>
       eventually(
         async () => {
@@ -365,7 +365,7 @@ describe(`retention, ${engineUnderTest}`, () => {
       };
     }
 
-    test("has its grace, is deactivated, announced three times and removed; its topics stay the owner's", async () => {
+    test('enters its grace period, is deactivated, announced three times and removed; its owner keeps the topics', async () => {
       const [{ owner, admin, member, team, topic }, other] = [await found(), await found('TEAM')];
       const told: string[] = [];
       const subscription = await engine.bus.subscribe(changesChannel, (payload) => told.push(payload));
@@ -416,7 +416,7 @@ describe(`retention, ${engineUnderTest}`, () => {
       });
     });
 
-    test('goes on when the tier comes back within the grace, and has a whole grace the next time', async () => {
+    test('continues if the tier is restored within the grace period, and gets a full grace period the next time', async () => {
       const { owner, team } = await found();
       await start('1d');
       await sweepUntil(() => expect(mailed('team-lapse', owner.id)).toBe(1));
@@ -434,7 +434,7 @@ describe(`retention, ${engineUnderTest}`, () => {
       await sweepUntil(async () => expect(await stored(team)).toMatchObject({ isActive: false }));
     });
 
-    test("is told in one mail of each kind with the owner's others, also by a run that was cut off before its mails", async () => {
+    test("is announced in one email of each kind with the owner's others, even after an interrupted run", async () => {
       const { owner, team } = await found('FREE', { lapsedAt: Date.now(), notice: 'lapse', noticeAt: Date.now() });
       const second = await engine.documents.insert(teams, newTeam(owner.id));
       await start('1d');
@@ -444,7 +444,7 @@ describe(`retention, ${engineUnderTest}`, () => {
       await sweepUntil(() => expect(mailed('team-lapse', owner.id)).toBe(1));
     });
 
-    test('is found among more teams than are read at once, made in one moment', async () => {
+    test('is found among more teams than fit into one page, created at the same time', async () => {
       const covered = await found('TEAM', { createdAt: 1 });
       const many = Array.from({ length: 620 }, () => newTeam(covered.owner.id, { createdAt: 1 }));
       for (const part of [many.slice(0, 310), many.slice(310)])
@@ -456,9 +456,9 @@ describe(`retention, ${engineUnderTest}`, () => {
     });
   });
 
-  test('a schedule that is none is told at the start', async () => {
+  test('rejects an invalid schedule at the start', async () => {
     await expect(
       startRetention({ engine, config: { ...config, RETENTION_SCHEDULE: 'often' }, log, clock }),
-    ).rejects.toThrow('RETENTION_SCHEDULE: "often" is neither a duration like 60s nor a cron expression');
+    ).rejects.toThrow('RETENTION_SCHEDULE: "often" must be a duration like 60s or a cron expression');
   });
 });

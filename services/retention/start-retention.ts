@@ -33,16 +33,16 @@ export interface RetentionOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics?: Registry;
-  /** What the store's clock shows, where that is not to be asked of the store. */
+  /** The store's clock; by default read from the store. */
   readonly storeTime?: () => Promise<number | null>;
 }
 
-/** Every sweep can run beside a cleanup, and no topic's cleanup waits for all of them. */
+/** Allows every sweep to run concurrently with a clean-up, so that clean-ups do not wait for sweeps. */
 const concurrency = 4;
 
 /**
- * Starts the retention worker: puts the sweeps on their schedule and works off what is due. Any number of replicas share
- * the work; a slot is run by one of them. Throws a RangeError for a schedule that is none.
+ * Starts the retention worker: schedules the sweeps and runs due jobs. Any number of replicas share
+ * the work; one of them runs a slot. Throws RangeError for an invalid schedule.
  */
 export async function startRetention(options: RetentionOptions): Promise<{ close(): Promise<void> }> {
   const { engine, config, log, clock } = options;

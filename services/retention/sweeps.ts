@@ -20,14 +20,14 @@ import { removeUnverifiedAccounts } from './lifecycle/remove-unverified-accounts
 import type { RetentionDeps, SweepLimit, SweepReport } from './sweep/retention-deps.ts';
 
 export interface Sweep {
-  /** What it does; also its name in logs, figures and jobs. */
+  /** The name of the sweep in logs, metrics and jobs. */
   readonly name: string;
-  /** When its time is over, it has another turn at once, and not in the next slot: with a schedule of once a day much would be left. */
+  /** Reschedules immediately when its time limit ends, instead of in the next slot, because a daily schedule would leave a backlog. */
   readonly goesOn?: boolean;
   readonly run: (deps: RetentionDeps, limit: SweepLimit) => Promise<SweepReport>;
 }
 
-/** Everything that is removed by itself. Each runs by RETENTION_SCHEDULE, on one replica at a time slot. */
+/** All scheduled sweeps. Each runs by RETENTION_SCHEDULE, on one replica per slot. */
 export const sweeps: readonly Sweep[] = [
   { name: 'expire-messages', goesOn: true, run: expireMessages },
   { name: 'give-back-space', goesOn: true, run: giveBackSpace },

@@ -2,12 +2,12 @@ import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Deliveries, Delivery, Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import { isHeldBack } from '../sending/hold-back.ts';
 
-/** What the ledger is asked for at once. */
+/** Rows per lookup in the ledger. */
 const devicesAtOnce = 1_000;
 
 /**
- * Of the recipients those who were there when the message was published, with the devices that were there and that it
- * was not sent to. Others, who came later, have missed nothing, and neither has who did not want to be disturbed.
+ * Returns the recipients and devices that existed when the message was published and did not receive it. Later
+ * subscribers missed nothing, and neither did those whose settings held the message back.
  */
 export async function missedRecipients(
   deliveries: Pick<Deliveries, 'find'>,

@@ -62,7 +62,7 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** The job, checked. Throws Discard for what is none: it would be none the next time as well. */
+/** Validates a job. Throws Discard if it is invalid, because a retry cannot help. */
 export function parsePushJob(data: JobData): PushJob {
   const parsed = pushJob.safeParse(data);
   if (!parsed.success) throw new Discard('not a push job', parsed.error);

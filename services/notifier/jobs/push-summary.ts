@@ -11,13 +11,13 @@ import type { PushDeps } from '../sending/push-deps.ts';
 import type { PushRequest } from '../providers/push-gateway.ts';
 import { nextRound, sendBesideLedger } from '../sending/send-beside-ledger.ts';
 
-/** A day later nobody wants to know how many came in a night, and an hour later how many there were in a minute. */
+/** Summaries expire: after a day for quiet hours, after an hour for the limit per minute. */
 const lifetimeMs = { quiet_hours: 24 * 3_600_000, max_per_minute: 3_600_000 } as const;
 
 /**
- * Pushes how many messages were held back from a subscriber, under the settings and rights that stand now. It has no row
- * in the ledger, being no message; the messages themselves do. One that a provider puts off is tried again some times;
- * pushed twice it is seen once, and of a flood the newest count replaces the one before.
+ * Pushes the number of messages held back from a subscriber, using current settings and access rights. A summary has no row
+ * in the ledger, because it is not a message. It is retried several times after temporary errors of the provider;
+ * duplicates collapse on the device, and a newer count replaces the previous one.
  */
 export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void> {
   const found = await loadSubscription(deps, job);
@@ -39,7 +39,7 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
   ]);
 }
 
-/** Null when the subscriber wants none any more, or may not know of the topic. */
+/** Null if the subscriber no longer wants summaries or may not read the topic. */
 async function loadSubscription(
   { engine: { documents } }: PushDeps,
   job: SummaryJob,
@@ -53,7 +53,7 @@ async function loadSubscription(
     : null;
 }
 
-/** A night's are counted from the messages, so that nothing has to be kept for it; those deleted meanwhile are not told of. */
+/** Counts messages of quiet hours in the store, so that no counter is needed; deleted messages do not count. */
 async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: Subscription): Promise<number> {
   if (of.why === 'max_per_minute') return Math.max((await countOfMinute(deps, subscription.id, of.to)) - of.limit, 0);
   const span = { from: Math.max(of.from, subscription.createdAt), to: of.to - 1, now: deps.clock() };
@@ -68,7 +68,7 @@ function summaryPush(
   { subscription, topic, count, now }: { subscription: Subscription; topic: Topic; count: number; now: number },
 ): Omit<PushRequest, 'pushToken'> {
   const many = count === 1 ? '1 message' : `${count} messages`;
-  // A flood has made its noise by then.
+  // A flood has already made a sound.
   const isHeard = why === 'quiet_hours';
   return {
     content: {

@@ -8,7 +8,7 @@ import { openExpoGateway } from '../providers/expo-gateway.ts';
 import type { PushGateway } from '../providers/push-gateway.ts';
 import { openPushInstallation, type PushInstallation } from '../push-installation.fixtures.ts';
 
-describe(`receipts of pushes, ${engineUnderTest}`, () => {
+describe(`push receipts, ${engineUnderTest}`, () => {
   let at: PushInstallation;
   beforeEach(async () => {
     at = await openPushInstallation(enginesUnderTest());
@@ -23,7 +23,7 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
     }));
   const isActive = async (deviceId: string) => (await at.engine.documents.get(devices, deviceId))!.isActive;
 
-  test('are asked for later, by whichever notifier runs then, and what they say is what the ledger says', async () => {
+  test('are fetched later by any notifier and recorded in the ledger', async () => {
     const topic = await at.addTopic();
     const [fine, dead, bad, renewed] = [
       await at.addSubscriber(topic),
@@ -53,7 +53,7 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
       expect(await rows(message.id)).toEqual(expected.sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))),
     );
     await eventually(async () => expect(await isActive(dead.device.id)).toBe(false));
-    // The dead one's answer was of the token of then; this one's was given after it.
+    // The dead-token receipt refers to the earlier token; the new one was registered afterwards.
     expect(await Promise.all([fine, bad, renewed].map(({ device }) => isActive(device.id)))).toEqual([
       true,
       true,
@@ -62,7 +62,7 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
     expect(at.expo.pushes).toHaveLength(4);
   });
 
-  test('of a token that the device gave up while it was pushed to leave the device', async () => {
+  test('for a replaced token do not deactivate the device', async () => {
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
     at.expo.script(device.pushToken, { kind: 'receipt-error', error: 'DeviceNotRegistered' });
@@ -84,7 +84,7 @@ describe(`receipts of pushes, ${engineUnderTest}`, () => {
     expect(await isActive(device.id)).toBe(true);
   });
 
-  test('that are not there yet are asked for again, each time after as long a wait as the push is old', async () => {
+  test('that are missing are fetched again, each time after a pause as long as the push is old', async () => {
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
     at.expo.script(device.pushToken, { kind: 'receipt-error', error: 'MessageTooBig' });

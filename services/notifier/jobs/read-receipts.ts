@@ -10,9 +10,9 @@ import { retireDevice } from '../sending/retire-device.ts';
 const keptMs = 23 * 3_600_000;
 
 /**
- * Asks what became of pushes that the provider took: what a receipt calls dead or failed is so in the ledger, and a dead
- * token retires its device. Can be run any number of times. Throws RetryLater while receipts are missing, each time for
- * as long as the push is old, until the provider has forgotten them.
+ * Fetches the receipts of accepted pushes, records failed and dead tokens in the ledger, and deactivates devices with dead
+ * tokens. Idempotent. Throws RetryLater while receipts are missing, each time for
+ * as long as the push is old, until the provider has removed them.
  */
 export async function readReceipts(deps: PushDeps, job: ReceiptsJob): Promise<void> {
   const ask = deps.gateways.get(job.platform)?.receipts;
@@ -21,7 +21,7 @@ export async function readReceipts(deps: PushDeps, job: ReceiptsJob): Promise<vo
   if (answer.kind === 'retry') return comeBack(deps, job, answer);
   await settle(deps, job, answer.results);
   const missing = job.pushes.filter(({ ticket }) => !answer.results.has(ticket)).length;
-  if (missing > 0) comeBack(deps, job, { reason: `${missing} receipts are not there yet` });
+  if (missing > 0) comeBack(deps, job, { reason: `${missing} receipts are not available yet` });
 }
 
 function comeBack(
@@ -31,7 +31,7 @@ function comeBack(
 ): void {
   if (why.remedy !== undefined) deps.reportRefusal(platform, { reason: why.reason, remedy: why.remedy });
   const ageMs = deps.clock() - sentAt;
-  if (ageMs > keptMs) return deps.log.warn({ platform, reason: why.reason }, 'receipts of pushes were not to be had');
+  if (ageMs > keptMs) return deps.log.warn({ platform, reason: why.reason }, 'push receipts could not be fetched');
   throw new RetryLater(Math.max(ageMs, why.afterMs ?? 0, deps.limits.receiptAfterMs), why.reason);
 }
 

@@ -10,7 +10,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation } from '../push-installation.fixtures.ts';
 
-describe(`edits and deletions on phones, ${engineUnderTest}`, () => {
+describe(`edits and deletions on devices, ${engineUnderTest}`, () => {
   let at: PushInstallation;
   beforeEach(async () => {
     at = await openPushInstallation(enginesUnderTest());
@@ -33,7 +33,7 @@ describe(`edits and deletions on phones, ${engineUnderTest}`, () => {
         event: (data as { event?: string }).event,
       }));
 
-  test('an edit replaces what the phones show, once on each, and a deletion withdraws it', async () => {
+  test('an edit replaces the notification once on each device, and a deletion withdraws it', async () => {
     const topic = await at.addTopic();
     const tokens = await at.addSubscribers(topic, 12);
     const { device } = await at.addSubscriber(topic, { subscription: { priorityThreshold: 5 } });
@@ -56,7 +56,7 @@ describe(`edits and deletions on phones, ${engineUnderTest}`, () => {
     expect((await at.engine.deliveries.counts(message.id)).sent).toBe(12);
   });
 
-  test('only phones that got the message are told, and the new text only those who may read it', async () => {
+  test('updates only devices that received the message, and sends the new text only to permitted readers', async () => {
     const topic = await at.addTopic({ accessLevel: 'private' });
     const owner = await at.addSubscriber(topic);
     const [left, later] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];
@@ -82,7 +82,7 @@ describe(`edits and deletions on phones, ${engineUnderTest}`, () => {
     expect(bodies.filter((body) => body === 'more secret')).toHaveLength(1);
   });
 
-  test('what a provider puts off is tried again, and of two edits the later one is shown', async () => {
+  test('retries after temporary errors, and shows the later of two edits', async () => {
     const topic = await at.addTopic();
     const { device } = await at.addSubscriber(topic);
     at.expo.script(device.pushToken, { kind: 'ok' }, { kind: 'status', status: 503 }, { kind: 'ok' });

@@ -10,14 +10,14 @@ import type { PushDeps } from '../sending/push-deps.ts';
 import { replacementContent } from '../sending/push-payload.ts';
 import { nextRound, sendBesideLedger } from '../sending/send-beside-ledger.ts';
 
-/** The store can be behind the log by as long as it is away. */
+/** The longest delay of the store, which lags while it is down. */
 const waitForChangeMs = 60 * 60_000;
 const waitPauseMs = 1_000;
 
 /**
- * Pushes a message that was edited or deleted once more to the devices that the ledger says got it, under the same
- * collapse id and without a sound: the phone replaces what it shows. An edited text goes to nobody who may no longer read
- * it. The ledger stays as it is, since the message was delivered before. A page at a time, as long as there are rows.
+ * Pushes an edited or deleted message again to the devices that received it according to the ledger, with the same
+ * collapse ID and without a sound, so that the device replaces the notification. Users who lost access do not get the
+ * edited text. The ledger does not change, because the message was delivered before. Processes all rows page by page.
  */
 export async function replacePushes(deps: PushDeps, job: ReplaceJob): Promise<void> {
   const { engine, limits } = deps;
@@ -43,13 +43,13 @@ const addJob = (
   delayMs?: number,
 ): Promise<void> => jobQueue.add(pushQueues.normal, [replaceJob(page, delayMs)]);
 
-/** Null when it expired, or was changed again: that change has a job of its own. Throws RetryLater while the store does not know of the change. */
+/** Null if the message expired or changed again; that change has its own job. Throws RetryLater while the change is not stored. */
 async function loadChanged(
   { engine, clock }: PushDeps,
   { messageId, changedAt }: ReplaceJob,
 ): Promise<StoredMessage | null> {
   const message = await engine.messages.find(messageId);
-  // A deletion is final: an edit that comes after it changes nothing.
+  // A deletion is final; a later edit has no effect.
   if (message?.isDeleted === true && message.deletedAt !== changedAt) return null;
   const storedAt = message === null ? 0 : (message.deletedAt ?? message.editedAt ?? 0);
   if (storedAt < changedAt) {
@@ -59,7 +59,7 @@ async function loadChanged(
   return message === null || message.expiresAt <= clock() || storedAt > changedAt ? null : message;
 }
 
-/** Resolves with the devices to come back for: those that are put off, and those that are being pushed to in this moment. */
+/** Resolves with the devices to retry: those with temporary errors and those with a push in progress. */
 async function replaceEach(
   deps: PushDeps,
   { message, topic }: { message: StoredMessage; topic: Topic },

@@ -12,8 +12,8 @@ import { recordOutcomes } from '../sending/record-outcomes.ts';
 import { afterPauseMs, type Attempt } from '../sending/send-push.ts';
 
 /**
- * Tries pushes again that their provider put off, under the settings, tokens and rights that stand now. After the last
- * try it throws Discard, so that the job is kept as a dead letter; put back by the operator, it has another hour.
+ * Retries pushes after temporary errors, using current settings, tokens and access rights. After the last attempt it
+ * throws Discard, so that the job becomes a dead letter. If the operator retries it, the retry period starts again.
  */
 export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   waitForProvider(deps, job);
@@ -26,7 +26,7 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   const waiting = rows.filter(({ status }) => status !== 'sent' && status !== 'dead_token' && status !== 'skipped');
   if (waiting.length === 0) return;
   if ('over' in push) return end(deps, waiting, push.over);
-  // Failed rows of a job that runs mean that the operator put it back.
+  // If a running job has failed rows, the operator has retried it.
   const isRedriven = waiting.some(({ status }) => status === 'failed');
   const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
   const { recipients, dropped } = currentRecipients(
@@ -49,8 +49,8 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
 }
 
 /**
- * Throws RetryLater for pushes that the ledger says are not due yet, and the queue says are: it goes by the clock of another notifier.
- * Those that are due much later have a job of their own.
+ * Throws RetryLater for pushes that are due in the queue but not in the ledger, because of clock skew between notifiers.
+ * Pushes due much later have their own job.
  */
 function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
   const now = clock();
@@ -63,8 +63,8 @@ function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
 }
 
 /**
- * Throws RetryLater while the provider is away, which is no try; but for the last one, which gives up. Before anything is read:
- * thousands of jobs may wait for one that is away, and stand before those of the others.
+ * Throws RetryLater while the provider is down, without counting an attempt, except for the last attempt, which fails.
+ * Checked before any read, because thousands of jobs may wait for a provider and precede jobs of others.
  */
 function waitForProvider(deps: PushDeps, { platform, giveUpAt }: SendJob): void {
   const pausedMs = deps.gateways.get(platform)?.pausedMs() ?? 0;

@@ -4,7 +4,7 @@ import { Discard } from '@tocsin/shared/ports/job-queue.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { runPushJob } from './run-push-job.ts';
 
-test('a job that is none, of another version, say, is given up at once, and the log says so', async () => {
+test('discards an invalid job immediately and logs it', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = openLogger('test', 'info', {
     write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),

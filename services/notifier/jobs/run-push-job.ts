@@ -10,10 +10,10 @@ import { retryPush } from './retry-push.ts';
 import { sendTestPush } from './send-test-push.ts';
 import { walkRecipients } from './walk-recipients.ts';
 
-/** The pause while a store is away, spread so that the jobs do not come back as one. */
+/** The pause while a store is down, with jitter so that jobs do not retry together. */
 const awayPauseMs = 2_000;
 
-/** Runs a job of a push queue. A store that is away costs the job no attempt: it waits for as long as that takes. */
+/** Runs a job of a push queue. While a store is down, the job waits without using up attempts. */
 export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
   try {
     const push = parsePushJob(job.data);
@@ -38,9 +38,9 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
       throw new RetryLater(awayPauseMs * (0.5 + deps.random()), error.message);
     }
     if (error instanceof Discard)
-      deps.log.warn({ jobId: job.id, reason: error.message }, 'pushes are given up, see the failed jobs');
+      deps.log.warn({ jobId: job.id, reason: error.message }, 'pushes failed permanently, see the dead letters');
     else if (!(error instanceof RetryLater))
-      deps.log.error({ err: error, jobId: job.id }, 'a push job failed and is run again');
+      deps.log.error({ err: error, jobId: job.id }, 'a push job failed, retrying');
     throw error;
   }
 }

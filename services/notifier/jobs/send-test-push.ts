@@ -4,10 +4,10 @@ import type { PushDeps } from '../sending/push-deps.ts';
 import { noteRefusals } from '../sending/refusal-report.ts';
 import { retireDevice } from '../sending/retire-device.ts';
 
-/** A test push that arrives later than this confuses more than it tells. */
+/** The lifetime of a test push. */
 const lifetimeMs = 10 * 60_000;
 
-/** Sends the test push that a device's owner asked for. Throws when the provider puts it off: the job is tried again. */
+/** Sends a test push for the device's owner. Throws after a temporary error of the provider, so that the job is retried. */
 export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: string): Promise<void> {
   const device = await deps.engine.documents.get(devices, job.deviceId);
   if (device === null || !device.isActive) return;
@@ -28,5 +28,5 @@ export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: stri
   const [result] = results;
   if (result?.kind === 'dead-token')
     return retireDevice(deps, device.id, { ...result, pushToken: device.pushToken, tookAt: gateway.tookAt() });
-  if (result?.kind !== 'accepted') throw new Error(`the test push was not taken: ${result?.reason}`);
+  if (result?.kind !== 'accepted') throw new Error(`the test push was not accepted: ${result?.reason}`);
 }

@@ -7,9 +7,9 @@ import type { PushDeps } from '../sending/push-deps.ts';
 import { pushToRecipients } from '../sending/push-to-recipients.ts';
 
 /**
- * Pushes a message to a page of its topic's recipients. The next page's job is stored first, so that pages run side by
- * side and none is lost with this one. Can be run any number of times: the ledger knows what was sent. Where it is to reach
- * those who missed the message, it looks at them alone, and at nobody once the ledger does not reach back that far.
+ * Pushes a message to a page of its topic's recipients. Stores the next page's job first, so that pages run
+ * concurrently and none is lost with this one. Idempotent, because the ledger records sent pushes. A replay only
+ * considers devices that missed the message, and none if the ledger no longer covers it.
  */
 export async function walkRecipients(deps: PushDeps, job: WalkJob): Promise<void> {
   const { messageId, topicId } = job;

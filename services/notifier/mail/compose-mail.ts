@@ -24,15 +24,15 @@ export interface ComposeMailDeps {
   readonly documents: Documents;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  /** Where the public reaches the API, and where the app is. Never taken from a request: a link must not lead elsewhere. */
+  /** Public URLs of the API and the app. Never taken from a request, so that links cannot point elsewhere. */
   readonly baseUrl: string;
   readonly appUrl: string;
   readonly teamPeriods: TeamPeriods;
 }
 
 /**
- * The job's mail as things stand now, or null when there is nothing to tell any more: the account is gone or disabled,
- * or its address was verified meanwhile; the invite is no longer open; no team is concerned any more. A mail with a token stores its hash, which voids the token mailed before.
+ * Composes the job's email from current data, or returns null if it is obsolete: the account was removed or disabled,
+ * its address was verified meanwhile, the invite is closed, or no team is affected. For an email with a token, stores the token's hash, which invalidates the earlier token.
  */
 export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<Mail | null> {
   switch (job.kind) {
@@ -68,7 +68,7 @@ export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<
   }
 }
 
-/** Null when the tier came back meanwhile. */
+/** Null if the tier was restored meanwhile. */
 async function composeLapse({ documents, teamPeriods }: ComposeMailDeps, userId: string): Promise<Mail | null> {
   const user = await findRecipient({ documents }, userId);
   const lapsed = (await findOwnedTeams(documents, userId)).filter(
@@ -81,7 +81,7 @@ async function composeLapse({ documents, teamPeriods }: ComposeMailDeps, userId:
   );
 }
 
-/** Null when the teams are active again or gone, or the user no longer manages them. */
+/** Null if the teams are active again or removed, or the user no longer manages them. */
 async function composeRemoval({ documents, teamPeriods }: ComposeMailDeps, userId: string): Promise<Mail | null> {
   const user = await findRecipient({ documents }, userId);
   const announced = (await findMemberships(documents, userId)).filter(
@@ -94,7 +94,7 @@ async function composeRemoval({ documents, teamPeriods }: ComposeMailDeps, userI
   );
 }
 
-/** Null when the invite was cancelled, accepted or has expired meanwhile. */
+/** Null if the invite was cancelled, accepted or expired meanwhile. */
 async function composeInvite(deps: ComposeMailDeps, inviteId: string): Promise<Mail | null> {
   const { documents } = deps;
   const token = makeSecret();

@@ -7,8 +7,8 @@ import { createTransport } from 'nodemailer';
 import { mailHeaders, type Mailer } from './mailer.ts';
 
 /**
- * For an installation without a mail server: writes each mail to `<folder>/<time>-<kind>-<random>.eml`, which mail
- * programs open, and logs its link, so that whoever runs it can go on. A file appears whole or not at all.
+ * For installations without a mail server: writes each email atomically to `<folder>/<time>-<kind>-<random>.eml`, which
+ * mail programs can open, and logs its link.
  */
 export function openFileMailer(options: { folder: string; from: string; clock: Clock; log: Logger }): Mailer {
   const transport = createTransport({
@@ -21,7 +21,7 @@ export function openFileMailer(options: { folder: string; from: string; clock: C
   return {
     async send(kind, mail) {
       const { to, subject, text, html, link } = mail;
-      // The body's lines are folded and encoded; the link stands whole in a header too, to be found by eye and by grep.
+      // The body is folded and encoded, so a header contains the complete link for readers and for grep.
       const headers = {
         ...mailHeaders,
         ...(link === null ? {} : { 'X-Tocsin-Link': { prepared: true, value: link } }),
@@ -32,7 +32,7 @@ export function openFileMailer(options: { folder: string; from: string; clock: C
       const file = join(options.folder, `${time}-${kind}-${randomId().slice(0, 8)}.eml`);
       await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 });
       await rename(`${file}.part`, file);
-      options.log.info({ kind, file, link }, 'a mail was written to a file: no SMTP_URL is set');
+      options.log.info({ kind, file, link }, 'email written to a file, because SMTP_URL is not set');
     },
     close: () => transport.close(),
   };

@@ -1,12 +1,12 @@
 import type { MailKind } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import type { Mail } from './templates/mail.ts';
 
-/** A way for mails to leave. */
+/** Sends emails. */
 export interface Mailer {
-  /** Resolves once the mail is in other hands. Throws Discard when no retry can help, else what a retry may cure. */
+  /** Resolves once the email was handed over. Throws Discard if a retry cannot help, and other errors if it can. */
   send(kind: MailKind, mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** What every mail carries: no one answers it, and no auto-responder should (RFC 3834). Texts of users are never headers. */
+/** Headers of every email: they suppress auto-responses (RFC 3834). User content never becomes a header. */
 export const mailHeaders = { 'Auto-Submitted': 'auto-generated' } as const;

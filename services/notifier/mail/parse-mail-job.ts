@@ -12,9 +12,9 @@ const mailJob: z.ZodType<MailJob> = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['team-lapse', 'team-removal']), userId: id }),
 ]);
 
-/** The job, checked. Throws Discard for what is none: it would be none the next time as well. */
+/** Validates a job. Throws Discard if it is invalid, because a retry cannot help. */
 export function parseMailJob(data: JobData): MailJob {
   const parsed = mailJob.safeParse(data);
-  if (!parsed.success) throw new Discard('not a mail job', parsed.error);
+  if (!parsed.success) throw new Discard('not an email job', parsed.error);
   return parsed.data;
 }

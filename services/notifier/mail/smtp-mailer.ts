@@ -2,11 +2,11 @@ import { Discard } from '@tocsin/shared/ports/job-queue.ts';
 import { createTransport } from 'nodemailer';
 import { mailHeaders, type Mailer } from './mailer.ts';
 
-/** A server that is slower than this counts as away; the job tries again. */
+/** A slower server counts as unavailable; the job is retried. */
 const connectionTimeoutMs = 10_000;
 const silenceTimeoutMs = 30_000;
 
-/** The connections to a mail server; each is made when it is needed. */
+/** Opens connections to a mail server on demand. */
 export function openTransport({ url, connections }: { url: string; connections: number }) {
   return createTransport({
     url,
@@ -22,8 +22,8 @@ export function openTransport({ url, connections }: { url: string; connections: 
 }
 
 /**
- * Sends over SMTP, `smtp://` (with STARTTLS where the server offers it; `?requireTLS=true` insists) or `smtps://`.
- * A recipient or message that the server refuses for good is discarded; anything else is worth a retry.
+ * Sends over SMTP: `smtp://` (with STARTTLS if offered; `?requireTLS=true` requires it) or `smtps://`.
+ * Discards emails that the server rejects permanently; other failures are retried.
  */
 export function openSmtpMailer(options: { url: string; from: string; connections: number }): Mailer {
   const transport = openTransport(options);
@@ -33,14 +33,14 @@ export function openSmtpMailer(options: { url: string; from: string; connections
       try {
         await transport.sendMail({ from: options.from, to, subject, text, html, headers: mailHeaders });
       } catch (error) {
-        throw isRefusal(error) ? new Discard('the mail server refuses this mail for good', error) : error;
+        throw isRefusal(error) ? new Discard('the mail server rejected this email permanently', error) : error;
       }
     },
     close: () => transport.close(),
   };
 }
 
-/** RFC 5321 §4.2.1: a 5yz reply is final. One to the login is the operator's to cure, and says nothing of the mail. */
+/** RFC 5321 §4.2.1: a 5yz reply is permanent. A rejected login is a configuration fault and does not concern the email. */
 function isRefusal(error: unknown): boolean {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && typeof responseCode === 'number' && responseCode >= 500;

@@ -34,7 +34,7 @@ interface Post {
   account(fields?: Partial<User>): Promise<User>;
 }
 
-/** A mail worker over an embedded engine; by SMTP unless mails are to go into files. */
+/** A mail worker on an embedded engine that sends over SMTP or writes files. */
 async function startPost(options: { intoFiles?: boolean } = {}): Promise<Post> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-mail-'));
   own.add(() => rmSync(dataDir, { recursive: true }));
@@ -97,7 +97,7 @@ const received = (post: Post, count: number): Promise<readonly ReceivedMail[]> =
     return post.smtp.mails;
   });
 
-/** Undoes quoted-printable. */
+/** Decodes quoted-printable. */
 const readable = (raw: string): string => {
   const bytes = raw
     .replaceAll('=\r\n', '')
@@ -107,7 +107,7 @@ const readable = (raw: string): string => {
 
 const tokenIn = (text: string): string => /token=([A-Za-z0-9_-]{43})/.exec(readable(text))![1]!;
 
-test('a verification mail has a link to the API whose token is stored as a hash only', async () => {
+test('a verification email links to the API, and only the hash of its token is stored', async () => {
   const post = await startPost();
   const user = await post.account();
   await post.add({ kind: 'verify-email', userId: user.id });
@@ -123,7 +123,7 @@ test('a verification mail has a link to the API whose token is stored as a hash 
   expect(JSON.stringify(stored)).not.toContain(token);
 });
 
-test('a reset mail has a link to the app with the token in the fragment, which no server sees', async () => {
+test('a reset email links to the app with the token in the fragment', async () => {
   const post = await startPost();
   const user = await post.account({ isVerified: true, wasVerified: true });
   await post.add({ kind: 'password-reset', userId: user.id });
@@ -135,7 +135,7 @@ test('a reset mail has a link to the app with the token in the fragment, which n
   expect(stored!.expiresAt - Date.now()).toBeLessThanOrEqual(3_600_000);
 });
 
-test('an invitation has a link to the app, and the newest one counts', async () => {
+test('an invitation links to the app, and only the latest link is valid', async () => {
   const post = await startPost();
   const { documents } = post.engine;
   const inviter = await post.account({ isVerified: true });
@@ -171,7 +171,7 @@ test('an invitation has a link to the app, and the newest one counts', async () 
   expect(await findInviteByToken(documents, hashSecret(newer))).toMatchObject({ id: invite.id });
 });
 
-test('the owner of teams without their tier learns when they are deactivated, in one mail', async () => {
+test('notifies the owner of all lapsed teams and their deactivation in one email', async () => {
   const post = await startPost();
   const { documents } = post.engine;
   const owner = await post.account({ isVerified: true });
@@ -189,7 +189,7 @@ test('the owner of teams without their tier learns when they are deactivated, in
   expect(text).not.toContain('Idle');
 });
 
-test('whoever manages a team that will be removed learns when, and nobody else', async () => {
+test('notifies only owner and admins of the removal of a team', async () => {
   const post = await startPost();
   const { documents } = post.engine;
   const [owner, admin, member] = [await post.account(), await post.account(), await post.account()];
@@ -216,7 +216,7 @@ test('whoever manages a team that will be removed learns when, and nobody else',
   for (const { raw } of mails) expect(readable(raw)).toContain('“Night crew”: 2026-04-30 14:05 UTC');
 });
 
-test('of teams that have their tier again nothing is mailed', async () => {
+test('sends no email for teams with a restored tier', async () => {
   const post = await startPost();
   const owner = await post.account();
   const team = await post.engine.documents.insert(teams, newTeam(owner.id));
@@ -226,7 +226,7 @@ test('of teams that have their tier again nothing is mailed', async () => {
   expect((await received(post, 1))[0]!.raw).toContain('Set a new password');
 });
 
-test('an invite that was cancelled or has expired is not mailed', async () => {
+test('sends no email for a cancelled or expired invite', async () => {
   const post = await startPost();
   const { documents } = post.engine;
   const team = await documents.insert(teams, newTeam(randomId()));
@@ -249,7 +249,7 @@ test('an invite that was cancelled or has expired is not mailed', async () => {
   expect(await documents.get(teamInvites, expired.id)).toMatchObject({ tokenHash: null });
 });
 
-test('a newer link voids the older one of its kind', async () => {
+test('a newer link invalidates the older one of its kind', async () => {
   const post = await startPost();
   const user = await post.account();
   await post.add({ kind: 'verify-email', userId: user.id });
@@ -261,7 +261,7 @@ test('a newer link voids the older one of its kind', async () => {
   expect(await findMailToken(post.engine.documents, 'verify-email', newer!)).not.toBeNull();
 });
 
-test('an account that is gone, disabled or verified gets no mail', async () => {
+test('sends no email to a removed, disabled or already verified account', async () => {
   const post = await startPost();
   const disabled = await post.account({ isActive: false });
   const verified = await post.account({ isVerified: true, wasVerified: true });
@@ -277,7 +277,7 @@ test('an account that is gone, disabled or verified gets no mail', async () => {
   expect(post.smtp.mails.map(({ to }) => to)).toEqual([[waiting.email]]);
 });
 
-test('the old address is told of a change once, and is forgotten then', async () => {
+test('notifies the old address of a change once and then removes it', async () => {
   const post = await startPost();
   const user = await post.account();
   const change = { id: randomId(), userId: user.id, oldEmail: 'old@example.org', changedAt: Date.now() };
@@ -290,7 +290,7 @@ test('the old address is told of a change once, and is forgotten then', async ()
   await eventually(async () => expect(await post.engine.documents.get(addressChanges, change.id)).toBeNull());
 });
 
-test('a mail that the server cannot take now is sent later', async () => {
+test('sends an email later after a temporary rejection', async () => {
   const post = await startPost();
   const user = await post.account();
   post.smtp.refuse(451);
@@ -300,7 +300,7 @@ test('a mail that the server cannot take now is sent later', async () => {
   expect(await findMailToken(post.engine.documents, 'verify-email', hashSecret(tokenIn(mail!.raw)))).not.toBeNull();
 });
 
-test('a mail that the server refuses for good is not tried again', async () => {
+test('does not retry an email after a permanent rejection', async () => {
   const post = await startPost();
   const user = await post.account();
   post.smtp.refuse(550);
@@ -314,7 +314,7 @@ test('a mail that the server refuses for good is not tried again', async () => {
   expect(failed[0]).toMatchObject({ attempt: 1, data: { kind: 'verify-email', userId: user.id } });
 });
 
-test('line breaks in a name add neither a header nor a recipient', async () => {
+test('line breaks in a name add no header and no recipient', async () => {
   const smtp = await startSmtpSimulator();
   own.add(() => smtp.close());
   const mailer = openSmtpMailer({ url: smtp.url, from: 'Tocsin <tocsin@example.org>', connections: 1 });
@@ -332,7 +332,7 @@ test('line breaks in a name add neither a header nor a recipient', async () => {
   expect(smtp.mails[0]!.raw).not.toMatch(/^Bcc:/im);
 });
 
-test('without a mail server each mail is a file that only the owner reads, with its link in a header', async () => {
+test('writes each email to a private file with its link in a header if there is no mail server', async () => {
   const post = await startPost({ intoFiles: true });
   const user = await post.account();
   await post.add({ kind: 'verify-email', userId: user.id });

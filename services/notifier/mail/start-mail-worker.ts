@@ -15,7 +15,7 @@ import type { Mailer } from './mailer.ts';
 import { openSmtpMailer } from './smtp-mailer.ts';
 import { parseMailJob } from './parse-mail-job.ts';
 
-/** Mails under way at a time: few, since mail servers take many connections from one client for abuse. */
+/** Concurrent emails: few, because mail servers treat many connections as abuse. */
 const concurrency = 4;
 
 export interface MailWorkerOptions {
@@ -29,7 +29,7 @@ export interface MailWorkerOptions {
   readonly makeId: MakeId;
 }
 
-/** Starts to send the mails of the queue, by SMTP_URL or into files. Its close waits for the mails under way. */
+/** Starts sending the emails of the queue, over SMTP_URL or to files. `close` waits for running sends. */
 export function startMailWorker(options: MailWorkerOptions): Promise<{ close(): Promise<void> }> {
   return withClosers(async (own) => {
     const mailer = openMailer(options);
@@ -52,13 +52,13 @@ function openMailer({ config, clock, log }: MailWorkerOptions): Mailer {
 }
 
 /**
- * Sends the job's mail. At least once: when the answer of the mail server is lost, the mail goes out again with a new
- * token, and the newest mail's link is the one that works.
+ * Sends the job's email at least once: if the mail server's response is lost, the email is sent again with a new
+ * token, and only the latest link works.
  */
 async function sendMail(deps: ComposeMailDeps & { mailer: Mailer; log: Logger }, job: MailJob): Promise<void> {
   const mail = await composeMail(deps, job);
   if (mail === null) return;
   await deps.mailer.send(job.kind, mail);
-  deps.log.debug({ kind: job.kind }, 'a mail was sent');
+  deps.log.debug({ kind: job.kind }, 'email sent');
   if (job.kind === 'address-changed') await deps.documents.remove(addressChanges, job.addressChangeId);
 }

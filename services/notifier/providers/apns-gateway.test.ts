@@ -54,7 +54,7 @@ describe('the APNs gateway', () => {
     await apns.close();
   });
 
-  test('hands each push over in the form that Apple documents', async () => {
+  test('sends each push in the documented format', async () => {
     const batch = [push(device(), { isUrgent: true }), push(device(), { sound: null })];
     expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
     const [urgent, silent] = batch.map(({ pushToken }) => apns.pushes.find(({ token }) => token === pushToken)!);
@@ -76,7 +76,7 @@ describe('the APNs gateway', () => {
     expect(silent!.payload.aps).not.toHaveProperty('sound');
   });
 
-  test('lets Apple keep a push until the message expires, for thirty days at most', async () => {
+  test('sets the expiry of a push to that of the message, at most thirty days', async () => {
     const before = Date.now();
     const [soon, late] = [
       push(device(), { expiresAt: before + 61_500 }),
@@ -90,7 +90,7 @@ describe('the APNs gateway', () => {
     expect(expirationOf(late)).toBeLessThanOrEqual(Math.floor(Date.now() / 1_000) + 30 * 86_400);
   });
 
-  test('tells apart what Apple says about each device', async () => {
+  test('distinguishes APNs responses per device', async () => {
     const [fine, gone, bad, busy, broken, wrong] = Array.from({ length: 6 }, device) as [
       string,
       string,
@@ -113,21 +113,21 @@ describe('the APNs gateway', () => {
       { kind: 'rejected', reason: '413 PayloadTooLarge' },
       { kind: 'dead-token', reason: 'not an APNs device token' },
     ]);
-    // Nothing was tried twice.
+    // Nothing was sent twice.
     expect(apns.requests).toHaveLength(6);
   });
 
   test.each([302, 400, 403, 404, 408, 410, 413])(
-    'takes a %d in other words than Apple’s for trouble on the way, which says nothing of the push or the device',
+    'treats a %d that is not from APNs as a temporary error',
     async (status) => {
       apns.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
       expect(await open().send([push(device())])).toEqual([
-        { kind: 'retry', reason: `${status} in words that are not APNs’s`, isTrouble: true },
+        { kind: 'retry', reason: `${status} in a format that is not from APNs`, isTrouble: true },
       ]);
     },
   );
 
-  test('an unknown reason is neither a dead token nor one to come back, unless Apple says of us that we may not', async () => {
+  test('rejects a push for an unknown reason, and retries if APNs refuses the sender', async () => {
     const refusal = async (status: number, reason: string) => {
       apns.script('*', { kind: 'error', status, reason });
       return (await open().send([push(device())]))[0];
@@ -155,14 +155,14 @@ describe('the APNs gateway', () => {
     });
   });
 
-  test('a device that is gone since nobody knows when is only doubted', async () => {
+  test('only suspects a device if APNs does not state since when it is unregistered', async () => {
     apns.script('*', { kind: 'error', status: 410, reason: 'Unregistered' });
     expect(await open().send([push(device())])).toEqual([
       { kind: 'dead-token', reason: 'Unregistered', isDoubtful: true },
     ]);
   });
 
-  test('does not know what became of pushes whose answer was lost, and goes on over a new connection', async () => {
+  test('reports unknown for lost responses and opens a new connection', async () => {
     const [slow, cut] = [device(), device()];
     apns.script(slow, { kind: 'hang' });
     apns.script(cut, { kind: 'reset' });
@@ -173,7 +173,7 @@ describe('the APNs gateway', () => {
     expect(await gateway.send([push(device()), push(device())])).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
   });
 
-  test('leaves connections that the network has forgotten, which nobody says, after one push on each without an answer', async () => {
+  test('replaces silent connections after one push without a response on each', async () => {
     const proxy = await openTcpProxy({ host: '127.0.0.1', port: Number(new URL(apns.url).port) });
     try {
       const gateway = open({ url: `https://127.0.0.1:${proxy.port}`, requestTimeoutMs: 1_000 });
@@ -187,14 +187,14 @@ describe('the APNs gateway', () => {
     }
   });
 
-  test('takes a service that cannot be reached for a reason to come back', async () => {
+  test('retries if the service is unreachable', async () => {
     const { url } = apns;
     await apns.close();
     expect(await open({ url }).send([push(device())])).toMatchObject([{ kind: 'unknown' }]);
     apns = await startApnsSimulator();
   });
 
-  test("a key that Apple refuses is the operator's to repair", async () => {
+  test('reports a rejected key with a remedy for the operator', async () => {
     const remedy = expect.stringContaining('APNS_KEY_FILE');
     for (const given of [{ keyId: 'OTHER' }, { teamId: 'OTHER' }, { key: (await startAndClose()).key }]) {
       expect(await open(given).send([push(device())])).toEqual([
@@ -206,7 +206,7 @@ describe('the APNs gateway', () => {
     ]);
   });
 
-  test('waits as long as it is told to, also by a connection that takes no more pushes', async () => {
+  test('honors Retry-After, even on a connection that accepts no more pushes', async () => {
     await apns.close();
     apns = await startApnsSimulator({ latencyMs: 200 });
     const busy = device();
@@ -219,7 +219,7 @@ describe('the APNs gateway', () => {
     expect(await sending).toEqual([{ kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }]);
   });
 
-  test('loses nothing when Apple ends the connections in the middle', async () => {
+  test('loses no push if APNs ends the connections', async () => {
     const gateway = open();
     const tokens = Array.from({ length: 600 }, device);
     const batches = Array.from({ length: 6 }, (_, n) =>
@@ -230,14 +230,14 @@ describe('the APNs gateway', () => {
     const results = (await sending).flat();
     expect(results.filter(({ kind }) => kind !== 'accepted' && kind !== 'unknown')).toEqual([]);
     const taken = new Set(apns.pushes.map(({ token }) => token));
-    // What was said to be taken was.
+    // Accepted pushes were really received.
     expect(
       results.flatMap(({ kind }, index) => (kind === 'accepted' && !taken.has(tokens[index]!) ? [index] : [])),
     ).toEqual([]);
     expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
   });
 
-  test('the longest of messages fits, cut between code points', async () => {
+  test('fits the longest message, cut between code points', async () => {
     const message = newMessage('t-1', {
       message: '🔔'.repeat(4_000),
       title: '🔔'.repeat(250),
@@ -255,7 +255,7 @@ describe('the APNs gateway', () => {
     expect(taken!.payload.aps.alert!.body).toMatch(/^(🔔)+…$/u);
   });
 
-  test('many processes and restarts show Apple one token', async () => {
+  test('uses one provider token over many processes and restarts', async () => {
     for (let restart = 0; restart < 20; restart++) {
       const gateway = open();
       expect(await gateway.send([push(device()), push(device())])).toEqual([
@@ -263,12 +263,12 @@ describe('the APNs gateway', () => {
         { kind: 'accepted' },
       ]);
     }
-    // Two where the fifty minutes of one end in between.
+    // Two if a token's fifty minutes end in between.
     expect(apns.providerTokens.size).toBeLessThanOrEqual(2);
     expect(apns.connections).toBe(40);
   });
 
-  test('a connection keeps its token: a new token goes over a new one, however young the former is', async () => {
+  test('opens a new connection for a new token', async () => {
     const spanMs = 50 * 60_000;
     let now = Math.ceil(Date.now() / spanMs) * spanMs - 1_000;
     await apns.close();
@@ -280,7 +280,7 @@ describe('the APNs gateway', () => {
     expect([apns.providerTokens.size, apns.connections]).toEqual([2, 4]);
   });
 
-  test('a token is new after fifty minutes, and not before', () => {
+  test('renews the token after fifty minutes, not before', () => {
     const spanMs = 50 * 60_000;
     const start = Math.ceil(Date.now() / spanMs) * spanMs;
     let now = start;

@@ -11,28 +11,28 @@ import { madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
 export interface ApnsGatewayOptions extends ApnsKey {
-  /** The app that the pushes are for. */
+  /** The bundle ID of the app. */
   readonly bundleId: string;
-  /** Apple's production service when not given. */
+  /** Default: Apple's production service. */
   readonly url?: string | undefined;
-  /** PEM of the authority that signed the service's certificate, where it is not Apple's. */
+  /** PEM certificate of the authority of a simulator's certificate. */
   readonly ca?: string | undefined;
   readonly clock: Clock;
   readonly requestTimeoutMs?: number;
 }
 
-/** Apple takes 4,096 bytes; what the `aps` dictionary adds to the content stays under 256. */
+/** APNs accepts 4,096 bytes; the `aps` dictionary adds less than 256 to the content. */
 const payloadBytesMax = 4_096 - 256;
-/** Apple keeps a push for no longer. */
+/** The maximum storage time of APNs. */
 const storedSecondsMax = 30 * 86_400;
-/** How long what is under way may take once the gateway closes. */
+/** The time limit for running requests when the gateway closes. */
 const closeMsMax = 2_000;
-/** A device token in hexadecimal digits; Apple says that its length may change. */
+/** A device token in hexadecimal digits. According to Apple, its length may change. */
 const tokenForm = /^[0-9a-f]{8,200}$/i;
 
 /**
- * Pushes through Apple's service, over two HTTP/2 connections. Every answer is about one device. The library makes notifications
- * and keeps the connections; its own retries are off, as they know nothing of `Retry-After`.
+ * Pushes through APNs over two HTTP/2 connections. Each response refers to one device. The library builds notifications
+ * and manages the connections; its retries are off, because they ignore `Retry-After`.
  */
 export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
   const { clock } = options;
@@ -45,11 +45,11 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     port: port === '' ? 443 : Number(port),
     ...(options.ca === undefined ? {} : { ca: [options.ca] }),
     connectionRetryLimit: 0,
-    // Node ends a session whose streams hold more than 10 MB in all; a few thousand pushes under way do.
+    // Node ends a session whose streams use more than 10 MB, which a few thousand running pushes do.
     maxSessionMemory: 64,
   } as ConstructorParameters<typeof MultiProvider>[0]);
   const { client } = provider as unknown as { client: ApnClients };
-  /** The library connects anew. */
+  /** The library reconnects. */
   const drop = (session: PostSession): void => {
     for (const one of client.clients) if (one.session === session) one.session = undefined;
   };
@@ -62,7 +62,7 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     return token;
   };
   for (const one of client.clients) sendBy(one, posts, tokenOf);
-  /** Apple refuses a connection whose token changes within 20 minutes, and one can be as young as that: each has one token for its life. */
+  /** APNs rejects a connection whose token changes within 20 minutes, so each connection keeps one token. */
   const leaveFormerToken = (): void => {
     for (const { session } of client.clients) {
       if (session === undefined || tokenOf(session) === currentToken()) continue;
@@ -82,7 +82,7 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
   };
 
   return {
-    // As much as a crash leaves in doubt; several batches are under way at once.
+    // The number of pushes with unknown outcome after a crash; several batches run concurrently.
     batchSizeMax: 100,
     payloadBytesMax,
     send: (batch) => {
@@ -90,7 +90,7 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
       const notificationOf = madeOnce((push) => build(toNotification(push, options.bundleId, clock())));
       return sendEach({ provider: 'APNs', sendOne: (push) => sendOne(push.pushToken, notificationOf(push)) }, batch);
     },
-    // The library waits for ever for a session that was never connected.
+    // The library waits forever for a session that never connected.
     async close() {
       posts.close();
       await settledWithin(
@@ -102,22 +102,22 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
   };
 }
 
-/** What the library sends to every device. */
+/** The request that the library sends to every device. */
 interface BuiltNotification {
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;
 }
 
-/** As its `send` does for each device anew. */
+/** Like the library's `send` for each device. */
 function build(notification: apn.Notification): BuiltNotification {
   const { headers, compile } = notification as unknown as { headers(): OutgoingHttpHeaders; compile(): string };
   return { headers: headers.call(notification), body: compile.call(notification) };
 }
 
-/** What is reached into: how the library hands each push to one of its connections. */
+/** Internals of the library: how it assigns a push to a connection. */
 interface ApnClients {
   readonly clients: readonly ApnClient[];
-  /** Rejects with what `request` rejected with. */
+  /** Rejects with the rejection of `request`. */
   write(notification: BuiltNotification, deviceToken: string, type: 'device', method: 'post'): Promise<unknown>;
 }
 interface ApnClient {
@@ -127,21 +127,21 @@ interface ApnClient {
   shutdown(): Promise<void>;
 }
 
-/** What Apple says of a push that it does not take. */
+/** A rejection by APNs. */
 interface Refusal {
   readonly reason: string;
   readonly timestamp?: number;
 }
 
 /**
- * Why a push was not taken: what was answered, with null for other words than Apple's, or that the answer was lost. Without a `status`
- * of its own, by which the library would try again, and lose what was answered where the session takes no more requests.
+ * Why a push was not accepted: the response (null if it is not from APNs), or that the response was lost. Without a `status`
+ * field, which would make the library retry and lose the response if the session accepts no more requests.
  */
 type Failure =
   | { readonly answer: { readonly status: number; readonly refusal: Refusal | null; readonly afterMs: number | null } }
   | { readonly answer?: never; readonly error?: Error };
 
-/** The library's own cuts off what is under way on a session that Apple wants no more requests on, so that it is sent twice. */
+/** The library's version aborts running requests on a session that APNs is closing, so that they are sent twice. */
 function closeSession(session: ClientHttp2Session | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (session === undefined || session.destroyed) return resolve();
@@ -150,7 +150,7 @@ function closeSession(session: ClientHttp2Session | undefined): Promise<void> {
 }
 
 /**
- * The library's own request signs for itself in every client, sets a timer for each push and keeps `Retry-After` to itself. It rejects
+ * The library's version signs in every client, sets a timer per push and hides `Retry-After`. This one rejects
  * with a plain object, whose fields the library copies.
  */
 function sendBy(client: ApnClient, posts: Http2Posts, tokenOf: (session: PostSession) => string): void {
@@ -203,7 +203,7 @@ function toNotification(push: PushRequest, bundleId: string, now: number): apn.N
   return notification;
 }
 
-/** Where the operator is to look when Apple refuses whoever sends, and when it refuses the app. */
+/** What the operator must check if APNs rejects the sender or the app. */
 const remedies = {
   sender: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock',
   app: 'check APNS_BUNDLE_ID',
@@ -212,11 +212,11 @@ const appFaults: ReadonlySet<string> = new Set(['MissingTopic', 'BadTopic', 'Top
 
 /** https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns */
 function fromFailure(failure: Failure): PushResult {
-  // Many of those whose answer was lost have arrived.
+  // Many pushes with a lost response have arrived.
   if (failure.answer === undefined)
     return {
       kind: 'unknown',
-      reason: `no answer from APNs: ${failure.error?.message ?? 'no connection'}`.slice(0, 200),
+      reason: `no response from APNs: ${failure.error?.message ?? 'no connection'}`.slice(0, 200),
     };
   const { status, refusal, afterMs } = failure.answer;
   if (isPutOff(status)) return putOff(status, refusal?.reason ?? `status ${status}`, afterMs);
@@ -224,9 +224,9 @@ function fromFailure(failure: Failure): PushResult {
   const { reason, timestamp } = refusal;
   if (status === 410)
     return { kind: 'dead-token', reason, ...(timestamp === undefined ? { isDoubtful: true } : { since: timestamp }) };
-  // Also said of a token of the sandbox that comes to production, or the other way round.
+  // Also returned for a sandbox token in production, or vice versa.
   if (reason === 'BadDeviceToken') return { kind: 'dead-token', reason, isDoubtful: true };
-  // Whatever the reason, it is about who sends.
+  // Every reason refers to the sender.
   if (status === 403) return { kind: 'retry', reason, remedy: remedies.sender };
   if (appFaults.has(reason)) return { kind: 'retry', reason, remedy: remedies.app };
   if (reason === 'DeviceTokenNotForTopic') return { kind: 'retry', reason, remedy: remedies.app, isOfToken: true };

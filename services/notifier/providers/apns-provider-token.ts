@@ -2,9 +2,9 @@ import { createPrivateKey } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 
-/** The `.p8` key that Apple issued, and what it is called by. */
+/** The `.p8` key issued by Apple, and its identifiers. */
 export interface ApnsKey {
-  /** PKCS #8 in PEM form. */
+  /** PKCS #8 in PEM. */
   readonly key: string;
   readonly keyId: string;
   readonly teamId: string;
@@ -12,19 +12,18 @@ export interface ApnsKey {
 
 /**
  * https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns: a token is
- * refused once it is an hour old, and so are ones that change more often than every 20 minutes.
+ * rejected after an hour, and so are tokens that change more often than every 20 minutes.
  */
 const spanMs = 50 * 60_000;
 
 /**
- * The token that says to APNs who sends, at this moment. It is the same in every process and after every restart, since
- * it is issued at the beginning of its 50 minutes and signed without chance (RFC 6979): Apple sees one token at a time,
- * and no process has to tell another.
+ * Returns the current provider token for APNs. It is the same in every process and after every restart, because
+ * it is issued at the start of a 50-minute slot and signed deterministically (RFC 6979): APNs sees one token at a time
+ * without coordination between processes.
  */
 export function apnsProviderToken({ key, keyId, teamId }: ApnsKey, clock: Clock): () => string {
   const { crv, d } = createPrivateKey(key).export({ format: 'jwk' });
-  if (crv !== 'P-256' || d === undefined)
-    throw new Error('the APNs key is not an elliptic-curve key of the kind P-256');
+  if (crv !== 'P-256' || d === undefined) throw new Error('the APNs key is not a P-256 elliptic-curve key');
   const secret = Buffer.from(d, 'base64url');
   let made = { issuedAt: -1, token: '' };
   return () => {

@@ -39,7 +39,7 @@ describe('the Expo gateway', () => {
     await expo.close();
   });
 
-  test('hands over a full batch in one request, in the form that Expo documents', async () => {
+  test('sends a full batch in one request in the documented format', async () => {
     const batch = Array.from({ length: 100 }, (_, n) => push(token(n), { isUrgent: true, sound: null }));
     expect(await open().send(batch)).toEqual(batch.map(() => ({ kind: 'accepted', ticket: expect.any(String) })));
     expect(expo.requests).toMatchObject([{ size: 100, status: 200 }]);
@@ -57,7 +57,7 @@ describe('the Expo gateway', () => {
     expect(message.channelId).toBeUndefined();
   });
 
-  test('names a channel only for a subscriber who wants no vibration', async () => {
+  test('sets a channel only for a subscriber without vibration', async () => {
     await open().send([push(token(1), { vibrates: false })]);
     expect(expo.pushes[0]!.message).toMatchObject({ channelId: 'no-vibration', priority: 'normal', sound: 'default' });
   });
@@ -74,7 +74,7 @@ describe('the Expo gateway', () => {
     ]);
   });
 
-  test('tells apart what tickets say about each token', async () => {
+  test('distinguishes tickets per token', async () => {
     expo.script(token('dead'), { kind: 'ticket-error', error: 'DeviceNotRegistered' });
     expo.script(token('busy'), { kind: 'ticket-error', error: 'MessageRateExceeded' });
     expo.script(token('big'), { kind: 'ticket-error', error: 'MessageTooBig' });
@@ -88,7 +88,7 @@ describe('the Expo gateway', () => {
     expect(results.map((result) => result.kind)).toEqual(['dead-token', 'accepted', 'retry', 'rejected', 'dead-token']);
   });
 
-  test('tells what receipts say of each ticket, and nothing of a ticket that Expo does not know', async () => {
+  test('returns the receipt of each ticket, and none for an unknown ticket', async () => {
     expo.script(token('dead'), { kind: 'receipt-error', error: 'DeviceNotRegistered' });
     expo.script(token('keys'), { kind: 'receipt-error', error: 'InvalidCredentials' });
     const sent = await open().send([push(token('dead')), push(token('fine')), push(token('keys'))]);
@@ -104,12 +104,12 @@ describe('the Expo gateway', () => {
     await expo.close();
     expect(await gateway.receipts!(tickets)).toMatchObject({
       kind: 'retry',
-      reason: expect.stringContaining('no answer from Expo'),
+      reason: expect.stringContaining('no response from Expo'),
     });
     expo = await startExpoSimulator();
   });
 
-  test('asks once when told to come back later, and then holds everything back until that time', async () => {
+  test('pauses all requests for Retry-After after a 429', async () => {
     expo.script(token(1), { kind: 'status', status: 429, retryAfterSeconds: 30 });
     expect(await open().send([push(token(1))])).toEqual([
       { kind: 'retry', reason: 'Expo answered 429', afterMs: 30_000 },
@@ -118,7 +118,7 @@ describe('the Expo gateway', () => {
     expect(expo.requests).toHaveLength(1);
   });
 
-  test('takes a server error for a reason to come back, once', async () => {
+  test('reports a server error as retryable without retrying itself', async () => {
     expo.script(token(1), { kind: 'status', status: 503 });
     expect(await open().send([push(token(1)), push(token(2))])).toEqual(
       Array(2).fill({ kind: 'retry', reason: 'Expo answered 503', isTrouble: true }),
@@ -127,11 +127,11 @@ describe('the Expo gateway', () => {
   });
 
   test.each([400, 401, 403, 404, 408, 422])(
-    'takes a %d in other words than Expo’s for trouble on the way, which says nothing of the pushes',
+    'treats a %d that is not from Expo as a temporary error',
     async (status) => {
       expo.script('*', { kind: 'foreign', status, text: '<html>Request blocked</html>' });
       expect(await open().send([push(token(1)), push(token(2))])).toEqual(
-        Array(2).fill({ kind: 'retry', reason: `${status} in words that are not Expo’s`, isTrouble: true }),
+        Array(2).fill({ kind: 'retry', reason: `${status} in a format that is not from Expo`, isTrouble: true }),
       );
       expect(expo.requests).toHaveLength(1);
     },
@@ -140,18 +140,18 @@ describe('the Expo gateway', () => {
   test.each<[string, string]>([
     ['is cut off', '{"data":[{"status":"ok","id":"1"},'],
     ['is a page', '<html>Welcome</html>'],
-    ['has fewer tickets than there were pushes', '{"data":[{"status":"ok","id":"1"}]}'],
-    ['has something else among its tickets', '{"data":[{"status":"ok","id":"1"},null]}'],
-    ['is no list of tickets', '{"data":null}'],
+    ['has fewer tickets than pushes', '{"data":[{"status":"ok","id":"1"}]}'],
+    ['contains an invalid ticket', '{"data":[{"status":"ok","id":"1"},null]}'],
+    ['is not a list of tickets', '{"data":null}'],
     ['is no object', 'null'],
-  ])('does not know what became of pushes whose answer %s', async (_, text) => {
+  ])('reports unknown if the response %s', async (_, text) => {
     expo.script('*', { kind: 'foreign', status: 200, text });
     expect(await open().send([push(token(1)), push(token(2))])).toEqual(
-      Array(2).fill({ kind: 'unknown', reason: 'Expo’s answer could not be read' }),
+      Array(2).fill({ kind: 'unknown', reason: 'invalid response from Expo' }),
     );
   });
 
-  test('credentials that the project of a token lacks say nothing of the others', async () => {
+  test("missing credentials of a token's project do not affect other pushes", async () => {
     expo.script(token('keys'), { kind: 'ticket-error', error: 'InvalidCredentials' });
     expo.script(token('sender'), { kind: 'ticket-error', error: 'MismatchSenderId' });
     expo.script(token('closed'), { kind: 'status', status: 403 });
@@ -163,18 +163,18 @@ describe('the Expo gateway', () => {
     }
   });
 
-  test('does not know what became of pushes whose answer was lost', async () => {
+  test('reports unknown for lost responses', async () => {
     expo.script(token('cut'), { kind: 'reset' });
     expo.script(token('slow'), { kind: 'hang' });
     open({ requestTimeoutMs: 300 });
     expect(await gateway.send([push(token('cut'))])).toMatchObject([{ kind: 'unknown' }]);
     expect(await gateway.send([push(token('slow'))])).toMatchObject([
-      { kind: 'unknown', reason: 'no answer from Expo: timed out' },
+      { kind: 'unknown', reason: 'no response from Expo: timed out' },
     ]);
     expect(expo.pushes).toHaveLength(2);
   });
 
-  test('does not let a token of another project, or one that Expo chokes on, fail the others of its batch', async () => {
+  test('a token of another project, or one that Expo rejects, does not fail the rest of its batch', async () => {
     expo.setProject(token(13), '@someone/else');
     expo.script(token(57), { kind: 'status', status: 400 });
     const batch = Array.from({ length: 100 }, (_, n) => push(token(n)));
@@ -186,7 +186,7 @@ describe('the Expo gateway', () => {
     expect(expo.pushes).toHaveLength(99);
   });
 
-  test.each([301, 302, 303, 307, 308])('goes nowhere else when it is told to by a %d', async (status) => {
+  test.each([301, 302, 303, 307, 308])('does not follow a %d redirect', async (status) => {
     const visits: string[] = [];
     const elsewhere = createServer((request, response) => response.end(String(visits.push(request.url!))));
     await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
@@ -206,7 +206,7 @@ describe('the Expo gateway', () => {
     expect(visits).toEqual([]);
   });
 
-  test('stays under the rate that Expo allows a project', async () => {
+  test("stays below Expo's rate limit per project", async () => {
     open();
     const startedAt = performance.now();
     const batches = Array.from({ length: 7 }, (_, b) =>

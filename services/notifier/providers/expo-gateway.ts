@@ -6,28 +6,28 @@ import type { PushGateway, PushRequest, PushResult, Receipts } from './push-gate
 import { inOtherWords, isPutOff, putOff } from './put-off.ts';
 
 export interface ExpoGatewayOptions {
-  /** Where Expo's push API is, without its path; Expo's own when not given. */
+  /** Base URL of Expo's push API. Default: Expo's server. */
   readonly url?: string | undefined;
   readonly accessToken?: string | undefined;
   readonly clock: Clock;
-  /** How long one request may take. */
+  /** Time limit of a request. */
   readonly requestTimeoutMs?: number;
-  /** How long a whole batch may take with the requests that it is split into; no request begins after it. */
+  /** Time limit of a batch with all its split requests; no request starts after it. */
   readonly batchTimeoutMs?: number;
 }
 
-/** https://docs.expo.dev/push-notifications/faq/: beyond it Expo refuses a project's requests. */
+/** https://docs.expo.dev/push-notifications/faq/: Expo rejects a project's requests beyond this rate. */
 const pushesPerSecond = 600;
-/** Of the 4,096 bytes, what is left beside the fields that Expo adds on the way to Apple and Google. */
+/** The part of the 4,096 bytes that remains after the fields that Expo adds for Apple and Google. */
 const payloadBytesMax = 3_584;
-/** FCM takes no longer time to live than four weeks. */
+/** The maximum time to live of FCM: four weeks. */
 const ttlSecondsMax = 28 * 86_400;
-/** A channel that an app does not have shows nothing at all, so only a wish other than the default names one. */
+/** Android shows no notification for a missing channel, so only a non-default setting names one. */
 const stillChannel = 'no-vibration';
 
 /**
- * Pushes through Expo's relay. Its answer is a ticket, which says that Expo has the push, not that a phone has.
- * Requests of one process stay under Expo's rate, and pause together when Expo says so.
+ * Pushes through Expo's relay. A ticket confirms that Expo accepted the push, not that a device received it.
+ * Requests of one process stay below Expo's rate limit, and pause together if Expo asks for it.
  */
 export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   const { clock } = options;
@@ -65,7 +65,7 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
     if ('value' in outcome) return outcome.value;
     const { answer, error } = outcome;
     if (isBadRequest(answer.status) && isInItsWords(error) && batch.length > 1) {
-      // One message, or a token of another Expo project, fails a whole request: halves find which.
+      // One message, or a token of another Expo project, fails a whole request: bisect to find it.
       const half = Math.ceil(batch.length / 2);
       return [...(await sendUntil(deadline, batch.slice(0, half))), ...(await sendUntil(deadline, batch.slice(half)))];
     }
@@ -96,7 +96,7 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   };
 }
 
-/** Spreads pushes evenly under the rate, and holds all of them back while the provider wants a pause. */
+/** Spreads pushes evenly below the rate limit, and holds all of them back during a pause of the provider. */
 class Pace {
   readonly #clock: Clock;
   #nextAt = 0;
@@ -110,7 +110,7 @@ class Pace {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock() + ms);
   }
 
-  /** Waits for the turn of so many pushes; resolves with how long the pause still lasts, 0 for go. */
+  /** Waits until this many pushes may be sent; resolves with the remaining pause, or 0. */
   async take(pushes: number): Promise<number> {
     const now = this.#clock();
     if (this.#pausedUntil > now) return this.#pausedUntil - now;
@@ -144,24 +144,24 @@ function fromReceipt(receipt: ExpoPushReceipt): PushResult {
   return receipt.status === 'ok' ? { kind: 'accepted' } : fromError(receipt);
 }
 
-/** Asking again does no harm, so an answer that was lost is one to ask for again. */
+/** Fetching receipts is idempotent, so a lost response is retried. */
 function noReceipts(failure: PushResult): Receipts {
   return failure.kind === 'retry'
     ? failure
     : { kind: 'retry', reason: 'reason' in failure ? failure.reason : failure.kind };
 }
 
-/** The errors that Expo documents for tickets and receipts, and one we do not know, which no second try is spent on. */
+/** Maps Expo's documented errors of tickets and receipts. An unknown error is not retried. */
 function fromError({ details, message }: { details?: { error?: string }; message: string }): PushResult {
   const error = details?.error ?? 'error';
   switch (error) {
     case 'DeviceNotRegistered':
       return { kind: 'dead-token', reason: error };
-    case 'MessageRateExceeded': // of this one device
+    case 'MessageRateExceeded': // limit of this device
     case 'ExpoError':
     case 'ProviderError':
       return { kind: 'retry', reason: error };
-    case 'InvalidCredentials': // the operator's to repair, and then the push goes out
+    case 'InvalidCredentials': // the operator must fix it; then the push is sent
     case 'MismatchSenderId':
       return { kind: 'retry', reason: error, remedy: 'check the push credentials of the app at Expo', isOfToken: true };
     default:
@@ -172,17 +172,17 @@ function fromError({ details, message }: { details?: { error?: string }; message
 function fromFailure(answer: Answer, error: unknown): PushResult {
   const { status, retryAfterMs } = answer;
   const reason = `Expo answered ${status}`;
-  if (status === null) return { kind: 'unknown', reason: `no answer from Expo: ${rootMessage(error)}` };
+  if (status === null) return { kind: 'unknown', reason: `no response from Expo: ${rootMessage(error)}` };
   if (status === 200) return { kind: 'unknown', reason: 'Expo’s answer could not be read' };
   if (isPutOff(status)) return putOff(status, reason, retryAfterMs);
   if (!isInItsWords(error)) return inOtherWords('Expo', status, retryAfterMs);
   if (status === 401) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN' };
-  // The access token is known, but the project of the phones' tokens wants another.
+  // The access token is valid, but the tokens' project requires another one.
   if (status === 403) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN', isOfToken: true };
   return { kind: 'rejected', reason: `${reason}: ${rootMessage(error)}`.slice(0, 200) };
 }
 
-/** Whether the SDK found errors of Expo in the answer; else it has the answer's text, or failed to read it. */
+/** Whether the SDK found Expo errors in the response; otherwise the error contains the response text or a parse error. */
 function isInItsWords(error: unknown): boolean {
   return error instanceof Error && 'statusCode' in error && !('errorText' in error);
 }

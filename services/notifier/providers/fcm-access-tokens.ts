@@ -1,24 +1,24 @@
 import type { App } from 'firebase-admin/app';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 
-/** The tokens that open FCM, as Google gives them for the service account. */
+/** Access tokens for FCM, issued by Google for the service account. */
 export interface FcmAccessTokens {
-  /** The one that is kept; rejects with the library's error where Google gives none. */
+  /** Returns the cached token; rejects with the library's error if Google issues none. */
   get(): Promise<string>;
-  /** FCM does not know it any more: the next `get` asks for another. */
+  /** Invalidates a token that FCM rejected; the next `get` requests another one. */
   refuse(token: string): void;
 }
 
-/** How soon a token that was renewed is renewed again. Harm prevented: a request for a token with each push while none is taken. */
+/** The minimum time between renewals, so that not every push requests a token while FCM rejects them. */
 const renewalMsMin = 10_000;
 
-/** What is reached into: the library keeps a token until it nearly expires, whatever FCM says of it. */
+/** Internals of the library: it caches a token until it nearly expires, even if FCM rejects it. */
 interface KeptToken {
   getToken(isForced?: boolean): Promise<{ accessToken: string }>;
   getCachedToken(): { accessToken: string } | null;
 }
 
-/** Keeps what the app's credential gives until it expires or is refused. Pushes at once share one renewal. */
+/** Caches the credential's token until it expires or is rejected. Concurrent pushes share one renewal. */
 export function fcmAccessTokens(app: App, clock: Clock): FcmAccessTokens {
   const kept = (app as unknown as { INTERNAL: KeptToken }).INTERNAL;
   let isRefused = false;
@@ -28,7 +28,7 @@ export function fcmAccessTokens(app: App, clock: Clock): FcmAccessTokens {
       if (isRefused && clock() >= renewableAt) {
         isRefused = false;
         renewableAt = clock() + renewalMsMin;
-        // The library would hand out the rejection of this one for as long as the refused token was to last.
+        // Otherwise the library would return this rejection for the lifetime of the rejected token.
         kept.getToken(true).catch(() => {
           isRefused = true;
         });

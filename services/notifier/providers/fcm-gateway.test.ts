@@ -48,7 +48,7 @@ describe('the FCM gateway', () => {
     await fcm.close();
   });
 
-  test('hands each push over in the form that Google documents, all over one connection and by one access token', async () => {
+  test('sends each push in the documented format over one connection with one access token', async () => {
     const batch = [push(device(), { isUrgent: true }), push(device(), { sound: null, vibrates: false })];
     expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
     expect(await gateway.send(Array.from({ length: 100 }, () => push(device())))).toEqual(
@@ -70,7 +70,7 @@ describe('the FCM gateway', () => {
     expect([fcm.connections, fcm.accessTokens.size]).toEqual([1, 1]);
   });
 
-  test('tells apart what FCM says about each device, and tries nothing twice', async () => {
+  test('distinguishes FCM responses per device and sends nothing twice', async () => {
     const [fine, gone, other, quota, asked, broken, key] = Array.from({ length: 7 }, device) as [
       string,
       string,
@@ -103,28 +103,28 @@ describe('the FCM gateway', () => {
     expect(fcm.requests).toHaveLength(7);
   });
 
-  test('an invalid argument is the token’s fault, or the push’s, by what FCM says of a plain one', async () => {
+  test('distinguishes an invalid token from an invalid push by validating a plain message', async () => {
     const unlucky = device();
     fcm.script(unlucky, { kind: 'error', status: 400, code: 'INVALID_ARGUMENT' }, { kind: 'ok' });
     expect(await open().send([push('no token'), push(unlucky)])).toEqual([
       { kind: 'dead-token', reason: 'not an FCM registration token' },
       { kind: 'rejected', reason: expect.stringMatching(/^invalid-argument: /) },
     ]);
-    // What was only to be checked reached nobody.
+    // Validated messages were not delivered.
     expect(fcm.pushes).toEqual([]);
   });
 
   test.each([302, 400, 401, 403, 404, 408, 413])(
-    'takes a %d in other words than FCM’s for trouble on the way, which says nothing of the push or the device',
+    'treats a %d that is not from FCM as a temporary error',
     async (status) => {
       fcm.script('*', { kind: 'foreign', status, text: '<html><title>Error (Bad Request)!!1</title></html>' });
       expect(await open().send([push(device())])).toEqual([
-        { kind: 'retry', reason: `${status} in words that are not FCM’s`, isTrouble: true },
+        { kind: 'retry', reason: `${status} in a format that is not from FCM`, isTrouble: true },
       ]);
     },
   );
 
-  test('a project that is not there, or that we may not send for, is the operator’s to repair, and its devices live', async () => {
+  test('reports a missing or forbidden project with a remedy and keeps its devices active', async () => {
     const send = async (status: number, code: string) => {
       fcm.script('*', { kind: 'error', status, code });
       return (await gateway.send([push(device())]))[0];
@@ -143,7 +143,7 @@ describe('the FCM gateway', () => {
     expect(await send(418, 'UNHEARD')).toMatchObject({ kind: 'rejected' });
   });
 
-  test('does not know what became of pushes whose answer was lost, and goes on over a new connection', async () => {
+  test('reports unknown for lost responses and opens a new connection', async () => {
     const cut = device();
     fcm.script(cut, { kind: 'reset' });
     expect(await open().send([push(cut)])).toMatchObject([{ kind: 'unknown' }]);
@@ -152,16 +152,16 @@ describe('the FCM gateway', () => {
     expect(fcm.connections).toBe(2);
   });
 
-  test('waits for an answer no longer than a claim lasts', async () => {
+  test('waits for a response no longer than a claim lasts', async () => {
     const [slow, fine] = [device(), device()];
     fcm.script(slow, { kind: 'hang' });
     expect(await open({ answerTimeoutMs: 1_000 }).send([push(slow), push(fine)])).toEqual([
-      { kind: 'unknown', reason: 'the answer of FCM took longer than 1000 ms' },
+      { kind: 'unknown', reason: 'the response of FCM took longer than 1000 ms' },
       { kind: 'accepted' },
     ]);
   });
 
-  test('leaves a connection that the network has forgotten, which nobody says, after one push without an answer', async () => {
+  test('replaces a silent connection after one push without a response', async () => {
     const proxy = await openTcpProxy({ host: '127.0.0.1', port: Number(new URL(fcm.url).port) });
     gateway = openFcmGateway({
       url: `http://127.0.0.1:${proxy.port}`,
@@ -179,7 +179,7 @@ describe('the FCM gateway', () => {
     }
   });
 
-  test('takes a service that cannot be reached for a reason to come back', async () => {
+  test('retries if the service is unreachable', async () => {
     const { url, serviceAccount } = fcm;
     await fcm.close();
     gateway = openFcmGateway({
@@ -192,7 +192,7 @@ describe('the FCM gateway', () => {
     fcm = await startFcmSimulator();
   });
 
-  test('an access token that was revoked is the operator’s to repair if Google gives no other, which is asked for with the next push', async () => {
+  test('requests another access token after a revocation, and reports a remedy if Google issues none', async () => {
     expect(await open().send([push(device())])).toEqual([{ kind: 'accepted' }]);
     fcm.revoke();
     expect(await gateway.send([push(device())])).toEqual([
@@ -204,7 +204,7 @@ describe('the FCM gateway', () => {
     expect(fcm.accessTokens.size).toBe(1);
   });
 
-  test('while FCM refuses every access token, another is asked for every ten seconds and not with each push, and none for a key of another provider', async () => {
+  test("requests an access token at most every ten seconds while FCM rejects them, and none after errors of another provider's key", async () => {
     let now = Date.now();
     open({ clock: () => now });
     const sendMany = async (): Promise<number> => {
@@ -221,7 +221,7 @@ describe('the FCM gateway', () => {
     expect(await sendMany()).toBe(3);
   });
 
-  test('a renewal that failed is made up for', async () => {
+  test('retries a failed renewal', async () => {
     let now = Date.now();
     expect(await open({ clock: () => now }).send([push(device())])).toEqual([{ kind: 'accepted' }]);
     fcm.revoke();
@@ -234,7 +234,7 @@ describe('the FCM gateway', () => {
     expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
   });
 
-  test('a service account that Google gives no access token is the operator’s to repair, and a Google that gives no answer is not', async () => {
+  test('reports a remedy if Google refuses an access token, and none if Google does not respond', async () => {
     const account = JSON.parse(fcm.serviceAccount) as FcmServiceAccount;
     const other = await startFcmSimulator();
     const { private_key } = JSON.parse(other.serviceAccount) as FcmServiceAccount;
@@ -256,7 +256,7 @@ describe('the FCM gateway', () => {
     ]);
   });
 
-  test('loses nothing when FCM ends the connection in the middle', async () => {
+  test('loses no push if FCM ends the connection', async () => {
     open();
     const tokens = Array.from({ length: 600 }, device);
     const sending = Promise.all(
@@ -274,7 +274,7 @@ describe('the FCM gateway', () => {
     expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
   });
 
-  test('the longest of messages fits', async () => {
+  test('fits the longest message', async () => {
     const message = newMessage('t-1', {
       message: '🔔'.repeat(4_000),
       title: '🔔'.repeat(250),

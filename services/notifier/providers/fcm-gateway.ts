@@ -16,25 +16,25 @@ import { readRetryAfter } from './watched-agent.ts';
 
 export interface FcmGatewayOptions {
   readonly serviceAccount: FcmServiceAccount;
-  /** A simulator that speaks FCM's HTTP v1 API over HTTP/2; Google's own service when not given. */
+  /** URL of a simulator with FCM's HTTP v1 API over HTTP/2. Default: Google's service. */
   readonly url?: string | undefined;
   readonly clock: Clock;
   readonly answerTimeoutMs?: number;
 }
 
 const fcmUrl = 'https://fcm.googleapis.com';
-/** Of the 4,096 bytes of a message, what is left beside the fields that say how to show it. */
+/** The part of the 4,096 bytes of a message that remains after its display fields. */
 const payloadBytesMax = 3_584;
-/** FCM keeps a message for no longer than four weeks. */
+/** The maximum storage time of FCM: four weeks. */
 const ttlMsMax = 28 * 86_400_000;
-/** https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas: a quota is filled up again within a minute. */
+/** https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas: a quota is refilled within a minute. */
 const quotaMs = 60_000;
-/** As for Expo: a channel that an app does not have shows nothing, so only a wish other than the default names one. */
+/** As for Expo: Android shows no notification for a missing channel, so only a non-default setting names one. */
 const stillChannel = 'no-vibration';
 
 /**
- * Pushes through Firebase Cloud Messaging. The library opens a connection for each batch and tries again by itself, unaware of
- * what the queue behind us plans: here one connection lives as long as it can, and each push is tried once.
+ * Pushes through Firebase Cloud Messaging. The library opens a connection per batch and retries on its own, independent of
+ * our queue's plan. This gateway keeps one connection open and sends each push once.
  */
 export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
   const { serviceAccount, clock, answerTimeoutMs = answerTimeoutMsDefault } = options;
@@ -77,7 +77,7 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
   };
 }
 
-/** What is reached into: how the library sends. */
+/** Internals of the library: how it sends. */
 interface RequestHandler {
   readonly http2Client: Http2Client;
   invokeRequestHandler(host: string, path: string, body: object): Promise<{ name: string }>;
@@ -100,13 +100,13 @@ interface ComposedRequest {
 }
 type SendResponse = { success: true; messageId: string } | { success: false; error: Error };
 
-/** What FCM answered instead of taking a push. */
+/** A rejection by FCM. */
 class Refusal extends Error {
-  /** As the library names it. */
+  /** The code of the library. */
   readonly code: string;
   readonly status: number;
   readonly afterMs: number | null;
-  /** FCM's code, or Google's for what is not of FCM alone; null: in other words than theirs. */
+  /** FCM's code, or Google's general code; null if the response is not from Google. */
   readonly said: string | null;
   constructor(
     { code, message }: FirebaseMessagingError,
@@ -142,22 +142,22 @@ function codeOf(text: string): string | null {
 const isInvalidArgument = (error: unknown): error is Refusal =>
   error instanceof Refusal && error.said === 'INVALID_ARGUMENT';
 
-/** Requests as the library makes them. Each rejects with `Refusal`, or with the library's error for what is no answer. */
+/** Requests built by the library. Each rejects with `Refusal`, or with the library's error if there is no response. */
 interface FcmRequests {
-  /** Resolves once FCM says that it would take the message. */
+  /** Resolves if FCM would accept the message. */
   check(message: TokenMessage): Promise<void>;
-  /** What posts the message to one token after the other: the library makes the request once, and only the token differs. */
+  /** Returns a function that posts the message to a token. The library builds the request once; only the token differs. */
   toMany(message: Omit<TokenMessage, 'token'>): (token: string) => Promise<void>;
 }
 
 /**
- * Has the library make requests and tell what answers mean, and sends them over the session: it would connect anew for each batch,
- * try again by itself, and check and copy the whole message for each token.
+ * Uses the library to build requests and interpret responses, but sends them over the session: the library would reconnect
+ * for each batch, retry on its own, and validate and copy the whole message for each token.
  */
 function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAccessTokens): FcmRequests {
   const handler = (messaging as unknown as { messagingRequestHandler: RequestHandler }).messagingRequestHandler;
   const { http2Client } = handler;
-  // What would be sent comes back as the name of what was sent.
+  // A validated message is returned with a name, like a sent one.
   http2Client.send = async (request) => ({ status: 200, data: { name: JSON.stringify(request) } });
   handler.invokeRequestHandler = async (host, path, body) => {
     const response = await handler.invokeHttp2RequestHandlerForSendResponse(host, path, body, null);
@@ -180,7 +180,7 @@ function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAcc
       text,
     } = await sessions.post(path, { ...headers, authorization: `Bearer ${accessToken}` }, body);
     if (status === 200) return;
-    // The other 401 is about the project's key for Apple or the web, and says so.
+    // The other 401 refers to the project's key for Apple or the web.
     if (status === 401 && !text.includes('THIRD_PARTY_AUTH_ERROR')) tokens.refuse(accessToken);
     const response = handler.buildSendResponse(
       http2Client.createRequestResponse({ status, headers: answered, data: text }),
@@ -208,7 +208,7 @@ function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAcc
 }
 
 /**
- * FCM forgets all but four collapse keys of a phone that is away, so none is given: the tag makes what is sent twice one
+ * FCM keeps only four collapse keys for an offline device, so none is set: the tag merges duplicate pushes into one
  * notification. Values of `data` are strings, the tags as a JSON list.
  */
 function toMessage(push: PushRequest, now: number): Omit<TokenMessage, 'token'> {
@@ -230,7 +230,7 @@ function toMessage(push: PushRequest, now: number): Omit<TokenMessage, 'token'> 
   };
 }
 
-/** An invalid argument is the token or the rest: a plain message that FCM only checks tells which. */
+/** Validates a plain message to find out whether the token or the push is invalid. */
 async function judgeToken(requests: FcmRequests, { pushToken }: PushRequest, refusal: Refusal): Promise<PushResult> {
   try {
     await requests.check({ token: pushToken, notification: { title: 'Tocsin' } });
@@ -243,14 +243,14 @@ async function judgeToken(requests: FcmRequests, { pushToken }: PushRequest, ref
 
 const remedy = 'check FCM_SERVICE_ACCOUNT_FILE';
 const otherProject = 'check FCM_SERVICE_ACCOUNT_FILE: the app’s devices are registered with another Firebase project';
-/** RFC 6749 §5.2: Google refuses to give an access token for the service account. */
+/** RFC 6749 §5.2: Google refuses to issue an access token for the service account. */
 const tokenRefusal =
   /\b(invalid_grant|invalid_client|invalid_scope|invalid_request|unauthorized_client|access_denied)\b/;
 
 function fromFailure(error: FirebaseMessagingError | Refusal): PushResult {
   if (error instanceof Refusal) return fromRefusal(error);
   if (error.code?.endsWith('/invalid-credential')) return withoutAccessToken(error);
-  return { kind: 'unknown', reason: `no answer from FCM: ${error.message}`.slice(0, 200) };
+  return { kind: 'unknown', reason: `no response from FCM: ${error.message}`.slice(0, 200) };
 }
 
 function fromRefusal({ status, said, code, afterMs }: Refusal): PushResult {
@@ -260,13 +260,13 @@ function fromRefusal({ status, said, code, afterMs }: Refusal): PushResult {
       return inOtherWords('FCM', status, afterMs);
     case 'UNREGISTERED':
       return { kind: 'dead-token', reason: code };
-    // The project that a token belongs to, and not the token, is another: were it called dead, a wrong file would retire every device.
+    // The token belongs to another project. It must not count as dead, because a wrong file would deactivate every device.
     case 'SENDER_ID_MISMATCH':
       return { kind: 'retry', reason: code, remedy: otherProject, isOfToken: true };
-    // The project's own key for Apple or the web, which a phone's token may be for.
+    // The project's key for Apple or the web, which a device token may belong to.
     case 'THIRD_PARTY_AUTH_ERROR':
       return { kind: 'retry', reason: code, remedy, isOfToken: true };
-    // The library says that the token is not registered, but FCM says so by a code of its own.
+    // The library reports an unregistered token, but FCM has its own code for that.
     case 'NOT_FOUND':
       return { kind: 'retry', reason: 'project-not-found', remedy };
     case 'PERMISSION_DENIED':
@@ -278,7 +278,7 @@ function fromRefusal({ status, said, code, afterMs }: Refusal): PushResult {
   }
 }
 
-/** The library says so of every failure to get an access token. */
+/** The library uses this code for every failure to get an access token. */
 function withoutAccessToken({ message }: Error): PushResult {
   const [refusal] = tokenRefusal.exec(message) ?? [];
   if (refusal !== undefined)

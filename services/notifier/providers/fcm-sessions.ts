@@ -1,20 +1,20 @@
 import { connect, type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2';
 import { http2Posts, type PostAnswer, type PostSession } from './http2-posts.ts';
 
-/** The way to FCM. */
+/** Connections to FCM. */
 export interface FcmSessions {
-  /** Posts the body; rejects when the connection ends before the answer has come, or takes longer than its time. */
+  /** Posts the body; rejects if the connection ends before the response is complete, or on timeout. */
   post(path: string, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
-  /** Requests that are under way have two seconds to end; none begins after it. */
+  /** Gives running requests two seconds to end; rejects new ones. */
   close(): void;
 }
 
-/** Harm prevented: Node ends a session whose streams hold more, 10 MB by default. */
+/** Node ends a session whose streams use more than this (default 10 MB). */
 const sessionMemoryMb = 64;
 
 const closeMsMax = 2_000;
 
-/** One connection for all pushes, and a new one once it has ended, its server wants no more of it, or an answer has not come over it. */
+/** Uses one connection for all pushes, and opens a new one after it ended, the server sent GOAWAY, or a response timed out. */
 export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
   const { origin } = new URL(url);
   let current: ClientHttp2Session | undefined;
@@ -26,7 +26,7 @@ export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
   const open = (): ClientHttp2Session => {
     const session = connect(origin, { maxSessionMemory: sessionMemoryMb });
     const leaveIt = (): void => leave(session);
-    // Every request under way is told by itself.
+    // Each running request gets its own error.
     session
       .on('error', leaveIt)
       .on('close', leaveIt)

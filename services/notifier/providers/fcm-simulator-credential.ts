@@ -9,8 +9,8 @@ const refusalSchema = z.object({ error: z.string(), error_description: z.string(
 const timeoutMs = 10_000;
 
 /**
- * Gets access tokens from the `token_uri` of the service account, as RFC 7523 has it. The library's own credential goes to
- * Google whatever the file says, which is why a simulator needs this one.
+ * Fetches access tokens from the `token_uri` of the service account (RFC 7523). The library's credential always contacts
+ * Google, so a simulator needs this one.
  */
 export function fcmSimulatorCredential(account: FcmServiceAccount, clock: Clock): Credential {
   return {
@@ -28,7 +28,7 @@ export function fcmSimulatorCredential(account: FcmServiceAccount, clock: Clock)
         body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }),
         signal: AbortSignal.timeout(timeoutMs),
       });
-      // As the library's own credential words it.
+      // The same wording as the library's credential.
       if (!answer.ok) throw new Error(describeRefusal(refusalSchema.parse(await answer.json())));
       return answerSchema.parse(await answer.json());
     },

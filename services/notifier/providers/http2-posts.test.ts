@@ -15,12 +15,12 @@ import { http2Posts, type Http2Posts, type PostAnswer } from './http2-posts.ts';
 const refusal = JSON.stringify({ reason: 'Unregistered', timestamp: 1 });
 
 const patientMs = 60_000;
-const overTime = 'its time is over';
-/** Ways in which an answer ends early. */
+const overTime = 'its time limit passes';
+/** Ways in which a response ends early. */
 const cuts: Readonly<Record<string, (stream: ServerHttp2Stream) => void>> = {
   'the connection is lost': (stream) => stream.session!.socket.destroy(),
   'the server ends the session': (stream) => stream.session!.destroy(),
-  'the server lets the session end, and ends it': (stream) => {
+  'the server sends GOAWAY and ends the session': (stream) => {
     stream.session!.goaway();
     setImmediate(() => stream.session!.destroy());
   },
@@ -29,7 +29,7 @@ const cuts: Readonly<Record<string, (stream: ServerHttp2Stream) => void>> = {
   [overTime]: () => undefined,
 };
 
-describe('the answer to a post over HTTP/2', () => {
+describe('the response to a POST over HTTP/2', () => {
   const serverSessions = new Set<ServerHttp2Session>();
   let server: Http2Server;
   let session: ClientHttp2Session;
@@ -50,7 +50,7 @@ describe('the answer to a post over HTTP/2', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('is taken when it is whole', async () => {
+  test('resolves when it is complete', async () => {
     server.on('stream', (stream) => {
       stream.respond({ ':status': 410, 'retry-after': '5' });
       stream.end(refusal);
@@ -61,7 +61,7 @@ describe('the answer to a post over HTTP/2', () => {
 
   const begun = { 'before its body': '', 'within its body': refusal.slice(0, 10) };
   test.each(Object.keys(cuts).flatMap((name) => Object.entries(begun).map(([where, text]) => ({ name, where, text }))))(
-    'is none when $name $where',
+    'rejects if $name $where',
     async ({ name, text }) => {
       let answering: ServerHttp2Stream;
       server.on('stream', (stream) => {
@@ -69,7 +69,7 @@ describe('the answer to a post over HTTP/2', () => {
         stream.respond({ ':status': 410 });
         stream.write(text);
       });
-      // It is cut off once the client has seen how it begins.
+      // It is cut off after the client received the start.
       const request = session.request.bind(session);
       session.request = (headers) =>
         request(headers).once(text === '' ? 'response' : 'data', () => cuts[name]!(answering));
@@ -78,7 +78,7 @@ describe('the answer to a post over HTTP/2', () => {
     },
   );
 
-  test('that stays away has its session left: what waits for its turn there still has it, and behind the last the session is closed', async () => {
+  test('that times out retires its session: queued requests still run on it, and then the session closes', async () => {
     server.on('stream', (stream) => stream.on('error', () => undefined));
     await once(session, 'remoteSettings');
     const closed = once(session, 'close');
@@ -90,7 +90,7 @@ describe('the answer to a post over HTTP/2', () => {
     });
     await expect(post('/silent')).rejects.toThrow('without an answer');
     expect(isSilent).toBe(true);
-    // It came to the server, which may not have heard yet that there is a place, and answers nobody. Unsent it would be REFUSED_STREAM.
+    // It reached the server, which may not know yet that a slot is free, and does not respond. If unsent, it would be REFUSED_STREAM.
     await expect(waiting).rejects.toThrow(/without an answer|ENHANCE_YOUR_CALM/);
     await closed;
   });

@@ -6,36 +6,36 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 
-/** What a server said to a request. */
+/** The response to a request. */
 export interface PostAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The body of a refusal; that of a 200 says nothing more, and is left out. */
+  /** The body of an error response; omitted for 200, where it has no information. */
   readonly text: string;
 }
 
-/** What is used of a connection. */
+/** The used part of a session. */
 export type PostSession = Pick<ClientHttp2Session, 'request' | 'close' | 'unref'>;
 
-/** Requests to push providers, each about one device: what all have in common is done here as cheaply as Node's HTTP/2 lets it be. */
+/** Requests to push providers, one per device, with as little overhead as Node's HTTP/2 allows. */
 export interface Http2Posts {
-  /** Posts the body over the session; rejects when the connection ends before the whole answer has come, or that takes longer than its time. */
+  /** Posts the body over the session; rejects if the connection ends before the response is complete, or on timeout. */
   post(session: PostSession, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
-  /** Nothing more is to be posted over the session: what is under way on it ends, and with the last it is closed. */
+  /** Retires the session: running requests complete, and then it closes. Do not post over it any more. */
   leave(session: PostSession): void;
-  /** What is under way has its time. */
+  /** Running requests keep their time limit. */
   close(): void;
 }
 
-/** How often requests are looked for whose time is over: a timer for each would cost more than its answer. */
+/** The interval of timeout checks; a timer per request would cost more than its response. */
 const checkMs = 1_000;
 
 /**
- * A session on which an answer took longer than its time is left, and `onSilent` told: a connection that the network has forgotten says
- * nothing for a quarter of an hour.
+ * Retires a session after a response timeout and calls `onSilent`: a dead connection is otherwise silent
+ * for a quarter of an hour.
  */
 export function http2Posts(answerTimeoutMs: number, onSilent: (session: PostSession) => void): Http2Posts {
-  /** In the order they began. */
+  /** In start order. */
   const underWay = new Map<ClientHttp2Stream, { readonly session: PostSession; readonly beganAt: number }>();
   const left = new WeakSet<PostSession>();
   let isClosing = false;
@@ -54,13 +54,13 @@ export function http2Posts(answerTimeoutMs: number, onSilent: (session: PostSess
     Math.min(checkMs, answerTimeoutMs),
   ).unref();
 
-  /** Closed before, it would end the requests that wait on it for the server's limit of requests at once. */
+  /** Closing it earlier would end requests that wait for the server's concurrency limit. */
   const closeIfIdle = (session: PostSession): void => {
     if (![...underWay.values()].some((other) => other.session === session)) session.close();
   };
   const leave = (session: PostSession): void => {
     left.add(session);
-    // Nobody holds it any more; it is not to hold the process.
+    // It is unused and must not keep the process alive.
     session.unref();
     closeIfIdle(session);
   };
@@ -99,15 +99,15 @@ function answerTo(stream: ClientHttp2Stream, body: string, onEnd: () => void): P
         .setEncoding('utf8')
         .on('data', (chunk: string) => void (text += chunk))
         .on('end', () => {
-          // Node ends a body that was cut off, too, and half a refusal would pass for one that leaves things out.
+          // Node also ends a truncated body, and half an error response would look like a complete one.
           if (!stream.destroyed && stream.rstCode === constants.NGHTTP2_NO_ERROR) answer(status, headers, text);
         });
     });
     stream.on('error', reject);
-    // What a connection that ends has cut off, or whose time is over, neither ends nor fails by itself.
+    // Requests cut off by a closed connection or a timeout neither end nor fail on their own.
     stream.on('close', () => {
       onEnd();
-      if (!isAnswered) reject(new Error('ended without an answer'));
+      if (!isAnswered) reject(new Error('ended without a response'));
     });
     stream.end(body);
   });

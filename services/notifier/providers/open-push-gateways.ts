@@ -5,8 +5,8 @@ import { openExpoGateway } from './expo-gateway.ts';
 import type { PushGateway } from './push-gateway.ts';
 
 /**
- * A gateway for each platform that the configuration has what it takes for; the relay takes nothing. A provider's
- * library is loaded by those alone who push through it.
+ * Opens a gateway per configured platform; the relay needs no configuration. A provider's
+ * library is loaded only if it is used.
  */
 export async function openPushGateways(
   config: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL' | 'EXPO_URL' | 'EXPO_ACCESS_TOKEN'>,

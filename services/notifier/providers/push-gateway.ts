@@ -1,25 +1,25 @@
 /**
- * The longest that a `send` may take: a claim on a push must outlive it, or two workers would send it. The shorter it is,
- * the sooner what a dead worker had claimed goes out: together with the queue's lease of 10 seconds within 15.
+ * The time limit of `send`. A claim must outlive it, otherwise two workers would send the push. The shorter it is,
+ * the sooner the claims of a dead worker are retried: with the queue's lease of 10 seconds, within 15 seconds.
  */
 export const sendTimeoutMs = 9_000;
 
-/** A push provider. What it says about each push is told apart here once, so that nothing else knows providers. */
+/** A push provider. Gateways map provider responses to common results, so that other code is independent of providers. */
 export interface PushGateway {
-  /** The most that one `send` takes. */
+  /** The maximum number of pushes per `send`. */
   readonly batchSizeMax: number;
-  /** How many bytes of JSON the content of a push may have. */
+  /** The maximum size of a push's content as JSON, in bytes. */
   readonly payloadBytesMax: number;
 
   /**
-   * Hands the pushes to the provider; resolves within `sendTimeoutMs` with a result for each, in the same order. Never
-   * rejects: what went wrong is in the results. Tries nothing twice by itself.
+   * Sends the pushes to the provider; resolves within `sendTimeoutMs` with a result per push, in the same order. Never
+   * rejects; the results contain failures. Does not retry.
    */
   send(batch: readonly PushRequest[]): Promise<PushResult[]>;
 
   /**
-   * What became of accepted pushes that came with a ticket, by ticket; one that is not in the answer is not known yet.
-   * At most as many as one `send` takes. Absent where the provider's first answer is its last.
+   * Returns the receipts of accepted pushes by ticket; a missing ticket has no receipt yet.
+   * At most as many as per `send`. Absent if the provider has no receipts.
    */
   readonly receipts?: (tickets: readonly string[]) => Promise<Receipts>;
 
@@ -28,10 +28,10 @@ export interface PushGateway {
 
 export type Receipts =
   | { readonly kind: 'answered'; readonly results: ReadonlyMap<string, PushResult> }
-  /** Not now: as for a push. */
+  /** A temporary error, as for a push. */
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly remedy?: string };
 
-/** What a push shows and carries. The keys of `data` are interface. */
+/** The content of a push. The keys of `data` are part of the public interface. */
 export interface PushContent {
   readonly title: string;
   readonly body: string;
@@ -47,11 +47,11 @@ export type PushData =
       readonly topic_id: string;
       readonly priority: number;
       readonly tags: readonly string[];
-      /** What happened to a message that was pushed before; absent: it is new. */
+      /** The change of a message that was pushed before; absent for a new message. */
       readonly event?: PushEvent;
     }
   | {
-      /** Why it tells a number instead of a message. */
+      /** Why the push is a summary. */
       readonly summary: 'quiet_hours' | 'max_per_minute';
       readonly count: number;
       readonly topic: string;
@@ -62,28 +62,28 @@ export type PushData =
 export interface PushRequest {
   readonly pushToken: string;
   readonly content: PushContent;
-  /** Null: no sound. */
+  /** Null means no sound. */
   readonly sound: string | null;
   readonly vibrates: boolean;
   readonly isUrgent: boolean;
-  /** Pushes with the same one replace each other on the phone: what is sent twice is seen once. */
+  /** Pushes with the same ID replace each other on the device, so that duplicates are shown once. */
   readonly collapseId: string;
-  /** After this time the provider should not deliver it any more. */
+  /** After this time the provider should not deliver the push. */
   readonly expiresAt: number;
 }
 
 export type PushResult =
-  /** The provider has it. `ticket`: what to ask it by for whether the phone could be reached. */
+  /** The provider accepted the push. `ticket` identifies its receipt. */
   | { readonly kind: 'accepted'; readonly ticket?: string }
   /**
-   * The device is gone for good, or was never there. `since`: when the provider found out; absent where it does not say.
-   * `isDoubtful`: it says the same of a token that is right and was sent to the wrong place.
+   * The token is permanently invalid. `since` is when the provider noticed; absent if it does not say.
+   * `isDoubtful`: the provider returns the same for a valid token in the wrong environment.
    */
   | { readonly kind: 'dead-token'; readonly reason: string; readonly since?: number; readonly isDoubtful?: true }
   /**
-   * Not now: again after `afterMs` at the earliest, where the provider said so. `remedy`: it refuses us and not the
-   * push, and this is where the operator is to look. `isOfToken`: unless the token is of an app that is none of ours, and anybody
-   * can register such a one. `isTrouble`: it would have said so of any push.
+   * A temporary error: retry after `afterMs` at the earliest, if the provider stated it. `remedy`: the provider rejects the
+   * installation, not the push, and this tells the operator what to check. `isOfToken`: the cause may be a token of a foreign
+   * app, which anyone can register. `isTrouble`: the error would affect any push.
    */
   | {
       readonly kind: 'retry';
@@ -93,10 +93,10 @@ export type PushResult =
       readonly isOfToken?: true;
       readonly isTrouble?: true;
     }
-  /** Never in this form. */
+  /** Rejected permanently. */
   | { readonly kind: 'rejected'; readonly reason: string }
-  /** The answer was lost: the push may have arrived. */
+  /** The response was lost; the push may have arrived. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Whether the push is to be tried again. */
+/** Whether the push must be retried. */
 export const isToComeAgain = ({ kind }: PushResult): boolean => kind === 'retry' || kind === 'unknown';

@@ -1,6 +1,6 @@
 import type { PushResult } from './push-gateway.ts';
 
-/** The result of a push that its provider put off by an HTTP status: a quota (429), or trouble (5xx) that any push would have met. */
+/** The result of a temporary HTTP error: a quota (429), or a server error (5xx) that affects any push. */
 export function putOff(status: number, reason: string, afterMs: number | null): PushResult {
   return {
     kind: 'retry',
@@ -10,14 +10,14 @@ export function putOff(status: number, reason: string, afterMs: number | null): 
   };
 }
 
-/** Whether a status says so. */
+/** Whether the status is a temporary error. */
 export const isPutOff = (status: number): boolean => status === 429 || status >= 500;
 
-/** The result of an answer in other words than the provider's own: of a proxy, say. Whatever its status, it tells nothing of the push. */
+/** The result of a response that is not from the provider, for example from a proxy. It says nothing about the push. */
 export function inOtherWords(provider: string, status: number, afterMs: number | null): PushResult {
   return {
     kind: 'retry',
-    reason: `${status} in words that are not ${provider}’s`,
+    reason: `${status} in a format that is not from ${provider}`,
     ...(afterMs === null ? {} : { afterMs }),
     isTrouble: true,
   };

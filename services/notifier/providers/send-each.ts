@@ -2,20 +2,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { within, type TookTooLong } from '@tocsin/shared/async/within.ts';
 import { sendTimeoutMs, type PushRequest, type PushResult } from './push-gateway.ts';
 
-/** How long an answer may take; what it leaves of a send is for the rest of it. */
+/** The time limit of a response; the rest of a send's time is for other work. */
 export const answerTimeoutMsDefault = sendTimeoutMs - 1_000;
 
-/** A provider that is handed one push at a time. */
+/** A provider that accepts one push per request. */
 export interface SingleSender {
   readonly provider: string;
   readonly sendOne: (push: PushRequest) => Promise<PushResult>;
   readonly answerTimeoutMs?: number | undefined;
 }
 
-/** Pushes that are begun without letting anything else in. Harm prevented: a publish waiting for the requests of a whole batch. */
+/** Pushes started per event-loop turn, so that a publish does not wait for the requests of a whole batch. */
 const atOnce = 20;
 
-/** Sends the pushes side by side. One whose result the provider's library has not told while the claim on it lasts is `unknown`. */
+/** Sends the pushes concurrently. A push without a result while its claim is valid is `unknown`. */
 export async function sendEach(
   { provider, sendOne, answerTimeoutMs = answerTimeoutMsDefault }: SingleSender,
   batch: readonly PushRequest[],
@@ -35,8 +35,8 @@ export async function sendEach(
     }
     await Promise.all(sent);
   };
-  // One timer for all of them: they begin at the same time.
-  const late = await within(answerTimeoutMs, `the answer of ${provider}`, sendAll()).then(
+  // One timer for all, because they start together.
+  const late = await within(answerTimeoutMs, `the response of ${provider}`, sendAll()).then(
     () => null,
     (error: TookTooLong) => unknown(error),
   );
@@ -46,7 +46,7 @@ export async function sendEach(
 
 const unknown = (error: unknown): PushResult => ({ kind: 'unknown', reason: (error as Error).message });
 
-/** Makes what pushes have in common that differ by their device alone once for all of them; for one batch. */
+/** Caches the common part of a batch's pushes that differ only by device. */
 export function madeOnce<F>(make: (push: PushRequest) => F): (push: PushRequest) => F {
   const made: { readonly of: PushRequest; readonly form: F }[] = [];
   return (push) => {

@@ -2,7 +2,7 @@ import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { messagingOperation, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { isToComeAgain, type PushGateway, type PushResult } from './push-gateway.ts';
 
-/** The gateway with a span for each batch, which says how many pushes came to which end. One has failed where its provider took none for a reason that it would have had against any. */
+/** Adds a span per batch with the number of pushes per result. The span has failed if the provider accepted no push because of a general error. */
 export function tracedGateway(gateway: PushGateway, platform: Platform, tracing: Tracing): PushGateway {
   if (!tracing.isOn) return gateway;
   return {

@@ -12,12 +12,12 @@ const push = (pushToken = 'phone'): PushRequest => ({
   collapseId: 'c',
   expiresAt: 0,
 });
-const silent: PushResult = { kind: 'unknown', reason: 'no answer from APNs' };
+const silent: PushResult = { kind: 'unknown', reason: 'no response from APNs' };
 const accepted: PushResult = { kind: 'accepted' };
 
-describe('a provider that is watched', () => {
+describe('a watched provider', () => {
   let now = 0;
-  /** What it answers the next batch; `accepted` beyond it. */
+  /** The results of the next batches; then `accepted`. */
   let answers: (PushResult | Promise<PushResult>)[];
   let sentCount: number;
   let lines: Record<string, unknown>[];
@@ -51,7 +51,7 @@ describe('a provider that is watched', () => {
     for (let n = 0; n < count; n++) await watched.send([push()]);
   };
 
-  test('is away after three batches without an answer, and then tried after a pause alone, that doubles to half a minute', async () => {
+  test('counts as down after three batches without a response, and is then probed after pauses that double up to half a minute', async () => {
     answers = Array<PushResult>(100).fill(silent);
     await sendEach(2);
     expect([watched.pausedMs(), changes]).toEqual([0, []]);
@@ -62,7 +62,7 @@ describe('a provider that is watched', () => {
       pauses.push(pausedMs);
       now += pausedMs - 1;
       expect(await watched.send([push(), push()])).toEqual(
-        Array(2).fill({ kind: 'retry', reason: 'no answer from APNs' }),
+        Array(2).fill({ kind: 'retry', reason: 'no response from APNs' }),
       );
       now += 1;
       expect(watched.pausedMs()).toBe(0);
@@ -72,7 +72,7 @@ describe('a provider that is watched', () => {
     expect([sentCount, changes]).toEqual([3 + 7, [true]]);
   });
 
-  test('is tried by one batch at a time, and takes all of them again as soon as it took one', async () => {
+  test('is probed by one batch at a time, and resumes after the first accepted push', async () => {
     const trying = Promise.withResolvers<PushResult>();
     answers = [silent, silent, silent, trying.promise];
     await sendEach(3);
@@ -87,9 +87,9 @@ describe('a provider that is watched', () => {
   });
 
   test.each<[string, () => Promise<PushResult>]>([
-    ['says nothing of it', () => Promise.resolve({ kind: 'dead-token', reason: 'Unregistered' })],
-    ['fails itself', () => Promise.reject(new Error('a fault of the program'))],
-  ])('is tried again at once after a try that %s', async (_, answer) => {
+    ['says nothing about the provider', () => Promise.resolve({ kind: 'dead-token', reason: 'Unregistered' })],
+    ['fails itself', () => Promise.reject(new Error('a program error'))],
+  ])('is probed again immediately after a probe that %s', async (_, answer) => {
     answers = [silent, silent, silent];
     await sendEach(3);
     now += 1_000;
@@ -100,7 +100,7 @@ describe('a provider that is watched', () => {
     expect(changes).toEqual([true, false]);
   });
 
-  test('is said to be away once a minute, and to be back', async () => {
+  test('is logged as down once per minute, and when it recovers', async () => {
     answers = Array<PushResult>(50).fill(silent);
     await sendEach(3);
     const until = now + 150_000;
@@ -109,14 +109,14 @@ describe('a provider that is watched', () => {
     now += 30_000;
     await sendEach(1);
     expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-      ...Array<unknown>(3).fill(['warn', 'APNs takes no pushes, they wait and are tried again']),
-      ['info', 'APNs takes pushes again'],
+      ...Array<unknown>(3).fill(['warn', 'APNs rejects pushes, pausing']),
+      ['info', 'APNs accepts pushes again'],
     ]);
-    expect(lines[0]).toMatchObject({ platform: 'ios', reason: 'no answer from APNs', awaySeconds: 0 });
+    expect(lines[0]).toMatchObject({ platform: 'ios', reason: 'no response from APNs', awaySeconds: 0 });
     expect(lines[3]).toMatchObject({ platform: 'ios', awaySeconds: 180 });
   });
 
-  test('is away when it refuses the installation, which is reported by others, with what to do', async () => {
+  test('counts as down if it rejects the installation', async () => {
     const refusal: PushResult = { kind: 'retry', reason: 'ExpiredProviderToken', remedy: 'check APNS_KEY_FILE' };
     answers = [refusal, refusal, refusal];
     await sendEach(3);
@@ -125,20 +125,20 @@ describe('a provider that is watched', () => {
   });
 
   test.each<[string, PushResult]>([
-    ['a phone that gets too much', { kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }],
+    ['a rate-limited device', { kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }],
     ['a dead token', { kind: 'dead-token', reason: 'Unregistered' }],
     [
-      'a phone of somebody else’s app',
+      'a device of a foreign app',
       { kind: 'retry', reason: 'mismatched-credential', remedy: 'check FCM_SERVICE_ACCOUNT_FILE', isOfToken: true },
     ],
-    ['a push that is refused', { kind: 'rejected', reason: '413 PayloadTooLarge' }],
-  ])('is not away for %s', async (_, result) => {
+    ['a rejected push', { kind: 'rejected', reason: '413 PayloadTooLarge' }],
+  ])('does not count as down for %s', async (_, result) => {
     answers = Array<PushResult>(10).fill(result);
     await sendEach(10);
     expect([sentCount, changes]).toEqual([10, []]);
   });
 
-  test('is not away while it takes some', async () => {
+  test('does not count as down while it accepts some pushes', async () => {
     answers = [silent, silent, accepted, silent, silent, accepted];
     await sendEach(6);
     expect([sentCount, changes]).toEqual([6, []]);

@@ -4,20 +4,20 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { PushGateway, PushResult } from './push-gateway.ts';
 
-/** Batches in a row that a provider has to fail: one that is cut off says nothing of the next. */
+/** Consecutive failed batches before a provider counts as down: a single cut connection says nothing. */
 const failuresMax = 3;
 
-/** Between two tries of a provider that is away; it doubles. Harm prevented: a storm of requests that would keep it down. */
+/** The first pause between probes of a provider that is down; it doubles, so that a burst does not keep it down. */
 const pauseMs = { first: 1_000, max: 30_000 } as const;
 
-/** Harm prevented: a line for each of thousands of pushes. */
+/** Prevents a log line for each of thousands of pushes. */
 const logEveryMs = 60_000;
 
-/** A gateway that knows whether its provider is there. */
+/** A gateway that tracks whether its provider is available. */
 export interface WatchedGateway extends PushGateway {
-  /** For how long nothing should be sent; 0 while the provider is there, and when it is time to see whether it is. */
+  /** How long to send nothing; 0 while the provider is available or due for a probe. */
   pausedMs(): number;
-  /** When it took a push last; -Infinity before it did. */
+  /** Time of the last accepted push; -Infinity before the first. */
   tookAt(): number;
 }
 
@@ -25,27 +25,27 @@ export interface WatchOptions {
   readonly platform: Platform;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told when the provider goes away, and when it is back. */
+  /** Called when the provider goes down and when it recovers. */
   readonly onChange: (isAway: boolean) => void;
 }
 
-/** What a provider answers that would have answered any push so. */
+/** Results that any push would have received. */
 type Trouble = Extract<PushResult, { kind: 'retry' | 'unknown' }>;
 
 interface Away {
   readonly since: number;
   readonly trouble: Trouble;
   readonly pauseMs: number;
-  /** When it is to be tried next; null while it is being tried. */
+  /** Time of the next probe; null during a probe. */
   tryAt: number | null;
   loggedAt: number;
 }
 
 /**
- * The gateway, used no more than now and then while its provider is away: gives no answers, is in trouble, or refuses this
- * installation. What is sent meanwhile is put off at once and keeps no worker from other providers; one batch at a
- * time finds out whether the provider is back. The log says when it goes, once a minute that it is away, and when it is
- * back. A refusal is for those to log who get the results, with its remedy.
+ * Wraps a gateway and limits it to probes while its provider is down: it does not respond, has errors, or rejects this
+ * installation. Meanwhile pushes are deferred immediately, so that workers stay free for other providers; one batch at a
+ * time probes the provider. Logs when it goes down, once per minute while it is down, and when it
+ * recovers. Callers log rejections with their remedy.
  */
 export function watchProvider(gateway: PushGateway, { platform, clock, log, onChange }: WatchOptions): WatchedGateway {
   const { name } = pushProviders[platform];
@@ -67,15 +67,12 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
     if ('remedy' in trouble || now - away.loggedAt < logEveryMs) return;
     away.loggedAt = now;
     const awaySeconds = Math.round((now - away.since) / 1_000);
-    log.warn(
-      { platform, reason: trouble.reason, awaySeconds },
-      `${name} takes no pushes, they wait and are tried again`,
-    );
+    log.warn({ platform, reason: trouble.reason, awaySeconds }, `${name} rejects pushes, pausing`);
   };
   const succeed = (): void => {
     failures = 0;
     if (away === null) return;
-    log.info({ platform, awaySeconds: Math.round((clock() - away.since) / 1_000) }, `${name} takes pushes again`);
+    log.info({ platform, awaySeconds: Math.round((clock() - away.since) / 1_000) }, `${name} accepts pushes again`);
     away = null;
     onChange(false);
   };
@@ -101,7 +98,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
         else if (trouble !== undefined) fail(trouble, isTry);
         return results;
       } finally {
-        // A try that told nothing of the provider, such as one with a dead token alone: the next batch is one.
+        // An inconclusive probe, for example with only a dead token: the next batch is a probe too.
         if (isTry && away?.tryAt === null) away.tryAt = clock();
       }
     },
@@ -110,7 +107,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
 
 function isTrouble(result: PushResult): result is Trouble {
   if (result.kind === 'unknown') return true;
-  // Harm prevented: whoever registers a phone of another app keeps the pushes of all others waiting.
+  // Otherwise anyone who registers a device of another app could block all pushes.
   return (
     result.kind === 'retry' && ((result.remedy !== undefined && result.isOfToken !== true) || result.isTrouble === true)
   );

@@ -1,10 +1,10 @@
 import type { Agent, Dispatcher } from 'undici';
 
-/** What a provider's server said to a request, as far as its SDK does not tell. */
+/** Details of a response that the SDK does not expose. */
 export interface Answer {
-  /** Null while there is none, and for ever when it was lost. */
+  /** Null before the response, and if it was lost. */
   status: number | null;
-  /** From `Retry-After`; null without one. */
+  /** From `Retry-After`; null if absent. */
   retryAfterMs: number | null;
 }
 
@@ -13,9 +13,9 @@ export function noAnswer(): Answer {
 }
 
 /**
- * The agent for one request of an SDK built on undici's fetch: sends it to another origin where one is given, notes the
- * answer's status and `Retry-After`, ends it at the timeout, and refuses every further request. So the SDK's own
- * retries, which know nothing of `Retry-After`, never reach the provider.
+ * The agent for one request of an SDK based on undici's fetch: sends it to another origin if configured, records
+ * status and `Retry-After`, enforces the timeout, and rejects further requests, so that the SDK's
+ * retries, which ignore `Retry-After`, never reach the provider.
  */
 export function watchedAgent(
   agent: Agent,
@@ -56,10 +56,10 @@ function moved(url: URL, path: string): { origin: string; path: string } {
   return { origin: url.origin, path: url.pathname.replace(/\/$/, '') + path };
 }
 
-/** Harm prevented: a wrong number, or a clock that is wrong, keeping a provider's pushes waiting for days. */
+/** Limits the effect of a wrong value or a wrong clock. */
 const retryAfterMsMax = 3_600_000;
 
-/** Seconds or a date, RFC 9110 §10.2.3, in milliseconds from now, an hour at most; null for anything else. */
+/** Parses seconds or a date (RFC 9110 §10.2.3) to milliseconds from now, at most an hour; null if invalid. */
 export function readRetryAfter(value: string | string[] | undefined): number | null {
   if (typeof value !== 'string') return null;
   const ms = /^\d+$/.test(value)

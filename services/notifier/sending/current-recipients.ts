@@ -8,13 +8,13 @@ import { subscriptions } from '@tocsin/shared/collections/subscriptions-collecti
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 
-/** Of targets that were chosen some time ago. */
+/** The reason to skip targets selected earlier. */
 export interface CurrentSettings {
   readonly devicesById: ReadonlyMap<string, Device>;
   readonly subscriptionsById: ReadonlyMap<string, Subscription>;
 }
 
-/** What the targets' owners have set by now. */
+/** The current settings of the targets' owners. */
 export async function currentSettings(
   { engine: { documents } }: PushDeps,
   targets: readonly PushTargetIds[],
@@ -29,7 +29,7 @@ export async function currentSettings(
   return { devicesById: byId(ofDevices), subscriptionsById: byId(ofSubscriptions) };
 }
 
-/** The targets as they stand now; those that no longer want the push are dropped, by reason. */
+/** Returns the current targets, and the dropped ones with a reason. */
 export function currentRecipients(
   { message }: Push,
   { devicesById, subscriptionsById }: CurrentSettings,

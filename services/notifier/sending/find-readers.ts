@@ -6,7 +6,7 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { findMembers } from '@tocsin/shared/collections/teams.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 
-/** Which of the users (at most 1,000) may read the topic now; a disabled or deleted account may read nothing. */
+/** Returns which of the users (at most 1,000) may read the topic now, without disabled and deleted accounts. */
 export async function findReaders(
   documents: Documents,
   topic: Topic,
@@ -20,14 +20,14 @@ export async function findReaders(
   return new Set(readers.map(({ id }) => id));
 }
 
-/** The roles that matter: a public topic is open to all. One lookup for all users, as a team is small. */
+/** Returns the relevant roles: a public topic needs none. One lookup for all users, because teams are small. */
 async function findTeamRoles(documents: Documents, topic: Topic): Promise<ReadonlyMap<string, Role>> {
   if (topic.teamId === null || topic.accessLevel === 'public') return new Map();
   const members = await findMembers(documents, topic.teamId);
   return new Map(members.map(({ userId, role }) => [userId, role]));
 }
 
-/** The user as if logged in: a push shows no more than a login would. The tier decides nothing about reading. */
+/** The user as a login: a push shows no more than a login would. The tier does not matter for reading. */
 function asCaller(userId: string): AccountCaller {
   return { kind: 'account', userId, tier: 'FREE', scopes: null, credentialId: 'push', expiresAt: null };
 }

@@ -13,9 +13,9 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const quietHours: QuietHours = { start: '22:00', end: '05:00', timezone: 'Etc/UTC', allowPriority: 5 };
 
-describe(`what is held back, ${engineUnderTest}`, () => {
+describe(`held-back messages, ${engineUnderTest}`, () => {
   let at: PushInstallation;
-  /** Sets the clock to the hour of the next day, in UTC; resolves with that day's midnight. */
+  /** Sets the clock to the hour of the next day in UTC; resolves with that day's midnight. */
   const setHour = (hour: number): number => {
     const midnight = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
     at.setAhead(midnight + hour * hourMs - Date.now());
@@ -31,7 +31,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
   const summariesTo = (subscriber: Subscriber) =>
     pushesTo(subscriber).filter(({ data }) => (data as { summary?: string }).summary !== undefined);
 
-  /** A cluster's queue goes by the real clock, which does not come to the end of the night. */
+  /** A cluster's queue uses the real clock, which does not reach the end of the night. */
   const endNight = async ({ subscription: { id } }: Subscriber, midnight: number): Promise<void> => {
     const of = { why: 'quiet_hours', from: midnight - 2 * hourMs, to: midnight + 5 * hourMs, priorityMax: 4 } as const;
     if (engineUnderTest === 'cluster')
@@ -43,7 +43,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
   });
   afterEach(() => at.close());
 
-  test('in quiet hours only what they allow is pushed, and at their end how many came', async () => {
+  test('pushes only permitted messages in quiet hours, and a summary at the end', async () => {
     const midnight = setHour(1);
     const topic = await at.addTopic();
     const [asleep, awake] = [
@@ -80,7 +80,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     expect(summariesTo(awake)).toEqual([]);
   });
 
-  test('what was published in quiet hours and comes to be pushed after them is told of in their number alone', async () => {
+  test('counts messages published in quiet hours but processed later only in the summary', async () => {
     const midnight = setHour(1);
     const topic = await at.addTopic();
     const [asleep, awake] = [
@@ -106,7 +106,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     expect(pushesTo(asleep)).toHaveLength(1 + summariesTo(asleep).length);
   });
 
-  test('whoever unsubscribed, may no longer read, or was left alone all night is told of nothing', async () => {
+  test('sends no summary to users who unsubscribed, lost access, or had no messages', async () => {
     const midnight = setHour(6);
     const topic = await at.addTopic({ accessLevel: 'private' });
     const gone = await at.addSubscriber(topic, { subscription: { quietHours } });
@@ -125,7 +125,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     expect([gone, stranger, rested].flatMap(summariesTo)).toEqual([]);
   });
 
-  test('beyond the limit of a minute one push says how many more there are, and is renewed', async () => {
+  test('pushes and updates a summary beyond the limit per minute', async () => {
     at.setAhead(60_000 - (Date.now() % 60_000)); // a whole minute is left
     const topic = await at.addTopic();
     const [limited, all] = [
@@ -157,7 +157,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     expect(new Set(summariesTo(limited).map(({ collapseId }) => collapseId)).size).toBe(1);
   });
 
-  test('a page that is walked again counts nobody a second time', async () => {
+  test('counts each message once if a page is processed again', async () => {
     at.setAhead(60_000 - (Date.now() % 60_000)); // a whole minute is left
     const topic = await at.addTopic();
     const subscriber = await at.addSubscriber(topic, { subscription: { maxPerMinute: 2 } });
@@ -180,7 +180,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     );
   });
 
-  test('a page that is walked again takes nothing back from whoever was within the limit the first time', async () => {
+  test('keeps pushes within the limit if a page is processed again', async () => {
     at.setAhead(60_000 - (Date.now() % 60_000)); // a whole minute is left
     const topic = await at.addTopic();
     const subscriber = await at.addSubscriber(topic, { subscription: { maxPerMinute: 1 } });
@@ -200,7 +200,7 @@ describe(`what is held back, ${engineUnderTest}`, () => {
     await eventually(async () => expect(await rows(first.id, subscriber)).toEqual([['sent', null]]));
   });
 
-  test('a summary that a provider puts off comes later, to the phones that missed it alone', async () => {
+  test('retries a summary later, only for devices that missed it', async () => {
     const midnight = setHour(1);
     const topic = await at.addTopic();
     const subscriber = await at.addSubscriber(topic, { subscription: { quietHours, createdAt: midnight - dayMs } });

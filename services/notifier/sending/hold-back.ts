@@ -8,12 +8,12 @@ import type { Attempt } from './send-push.ts';
 
 const minuteMs = 60_000;
 
-/** Budgets asked for at once. */
+/** Budgets per request. */
 const budgetsAtOnce = 50;
 
 /**
- * Counts a subscription's messages of a minute of the clock, also those beyond the limit; kept for a minute more, for the
- * last push that says how many there were.
+ * Counts a subscription's messages per clock minute, including those beyond the limit. Kept for another minute for the
+ * final summary.
  */
 const minuteWindow = (subscriptionId: string, endsAt: number): BudgetWindow => ({
   key: `push:{${subscriptionId}}:${endsAt / minuteMs}`,
@@ -23,14 +23,14 @@ const minuteWindow = (subscriptionId: string, endsAt: number): BudgetWindow => (
 
 const usesOf = ({ windows }: BudgetState): number => Number.MAX_SAFE_INTEGER - windows.at(-1)!.remaining;
 
-/** Takes a message's one place in its subscriber's count. Kept as long as the minute's: a page that is walked again counts nobody twice. */
+/** Marks a message as counted. Kept as long as the count, so that a repeated page counts it once. */
 const placeWindow = (subscriptionId: string, messageId: string, endsAt: number): BudgetWindow => ({
   key: `push:{${subscriptionId}}:${messageId}`,
   limit: 1,
   span: { endsAt: endsAt + minuteMs },
 });
 
-/** How many messages of the subscription there were in the minute that ends at the time. */
+/** Returns the number of the subscription's messages in the minute that ends at the time. */
 export async function countOfMinute(
   { engine: { bus }, clock }: PushDeps,
   subscriptionId: string,
@@ -39,7 +39,7 @@ export async function countOfMinute(
   return usesOf(await bus.peekBudget([minuteWindow(subscriptionId, endsAt)], clock()));
 }
 
-/** Whether the ledger's reason says that a push was held back: its subscriber wanted it so, and is told of it in another way. */
+/** Whether the ledger's reason is a held-back push, which a summary replaces. */
 export function isHeldBack(reason: string | null): boolean {
   return reason !== null && /^(quiet hours from |more than \d+ within a minute$)/.test(reason);
 }
@@ -52,10 +52,10 @@ type HeldBack = {
 };
 
 /**
- * Which recipients get no push of the message now although the filter lets it through, by subscription, with the reason:
- * it is quiet for them, or was when it was published and they are told how many came; or they got as many within the minute as
- * they want. The job of the push that says how many there were is stored before this resolves; all messages of a night, or of some
- * seconds of a flood, share one.
+ * Returns, by subscription and with the reason, the recipients without an immediate push despite a matching filter:
+ * quiet hours apply now, or applied at the time of the publish (a summary follows), or the limit per minute is
+ * reached. Stores the job of the summary before it resolves. All messages of a night, or of some seconds of a flood,
+ * share one summary.
  */
 export async function holdBack(
   deps: PushDeps,
@@ -69,7 +69,7 @@ export async function holdBack(
   for (const recipient of recipients) {
     const quiet = heldByQuietHours(deps, recipient, { message, now, isAskedFor: again.length > 0 });
     if (quiet !== null) held.push(quiet);
-    // What is tried again was counted the first time.
+    // Retries were counted before.
     else if (recipient.settings.maxPerMinute !== null && round === 0) limited.push(recipient);
   }
   for (let at = 0; at < limited.length; at += budgetsAtOnce) {
@@ -85,7 +85,7 @@ export async function holdBack(
   return new Map(held.map(({ recipient, reason }) => [recipient.subscriptionId, reason]));
 }
 
-/** What the operator has pushed again goes out by day whenever it was published. */
+/** An operator's replay ignores the quiet hours of the publish time. */
 function heldByQuietHours(
   { quietSpans, limits }: PushDeps,
   recipient: Recipient,
@@ -98,7 +98,7 @@ function heldByQuietHours(
   } = recipient;
   if (quietHours === null || (quietHours.allowPriority !== null && message.priority >= quietHours.allowPriority))
     return null;
-  // The number has none from before the subscription.
+  // The summary counts no messages from before the subscription.
   const isInNumber = !isAskedFor && subscribedAt <= message.timestamp;
   const span = quietSpans.at(quietHours, now) ?? (isInNumber ? quietSpans.at(quietHours, message.timestamp) : null);
   if (span === null) return null;
@@ -109,7 +109,7 @@ function heldByQuietHours(
       subscriptionId,
       of: { why: 'quiet_hours', from: span.start, to: span.end, priorityMax: (quietHours.allowPriority ?? 6) - 1 },
     },
-    // Of a night that is over the number is told anew, for the one that was told can be without this message.
+    // After the night, send the summary again, because the first one may not include this message.
     summaryAt: span.end > now ? span.end : nextRenewal(limits, now),
   };
 }
@@ -128,7 +128,7 @@ async function heldByLimit(
     [placeWindow(subscriptionId, message.id, to), minuteWindow(subscriptionId, to)],
     now,
   );
-  // One that has its place by now is held back if the ledger says so: the count has grown by those that came after it.
+  // A message counted before is held back if the ledger says so, because the count now includes later ones.
   if (!counted.accepted || usesOf(counted) <= maxPerMinute!) return null;
   return {
     recipient,

@@ -4,21 +4,21 @@ import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { PushDeps } from './push-deps.ts';
 
-/** A message to be pushed, as it stands now. */
+/** The current state of a message to push. */
 export interface Push {
   readonly message: StoredMessage;
   readonly topic: Topic;
-  /** When reading began: whatever was read for it, recipients and tokens too, is no older. */
+  /** Start of the reads: all data read for the push, including tokens, is at least as new. */
   readonly readAt: number;
 }
 
-/** The record can be here before the document is there, by as long as the document store is away. */
+/** The record can arrive before the document, for as long as the store is down. */
 const waitForMessageMs = 60 * 60_000;
 const waitPauseMsMax = 5_000;
 
 /**
- * The message and its topic, or why it is not to be pushed any more: it was deleted, has expired, or its topic is gone.
- * Throws RetryLater while the message is not stored yet, for up to an hour after its publish where that is known.
+ * Returns the message and its topic, or why it must not be pushed: deleted, expired, or its topic was removed.
+ * Throws RetryLater while the message is not stored yet, up to an hour after its publish if the time is known.
  */
 export async function loadPush(
   deps: Pick<PushDeps, 'engine' | 'clock'>,

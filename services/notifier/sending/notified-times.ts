@@ -3,15 +3,15 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { GatheredUpdates } from '@tocsin/shared/async/gathered-updates.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 
-/** How far behind the times may be, and how far after the push. */
+/** The maximum delay of the recorded times. */
 const everyMs = 1_000;
 
-/** When each subscription was last notified: the time of the last push that a provider took. */
+/** Records when each subscription was last notified: the time of its last accepted push. */
 export type NotifiedTimes = GatheredUpdates<number>;
 
 /**
- * Gathers the times and writes them every second, those of one second together and as the latest of them: a write for each push
- * would cost as much as the push. The next push replaces a time that a crash loses.
+ * Buffers the times and writes the latest ones every second, because a write per push would cost as much as the push.
+ * After a crash, the next push replaces a lost time.
  */
 export function notifiedTimes({ documents, log }: { documents: Pick<Documents, 'raise'>; log: Logger }): NotifiedTimes {
   return new GatheredUpdates<number>({
@@ -19,7 +19,7 @@ export function notifiedTimes({ documents, log }: { documents: Pick<Documents, '
     everyMs,
     merge: (a, b) => Math.max(a, b),
     async write(batch) {
-      // What is written twice because a later time could not be written changes nothing.
+      // Writes are idempotent, so repeating them after a failure is safe.
       for (const entries of Map.groupBy(batch, ([, at]) => Math.floor(at / everyMs)).values()) {
         const to = Math.max(...entries.map(([, at]) => at));
         await documents.raise(
@@ -30,6 +30,6 @@ export function notifiedTimes({ documents, log }: { documents: Pick<Documents, '
       }
       return new Map();
     },
-    onLoss: (error) => log.warn({ err: error }, 'times of the last push were not noted'),
+    onLoss: (error) => log.warn({ err: error }, 'the times of last pushes were not recorded'),
   });
 }

@@ -10,10 +10,10 @@ import type { WatchedGateway } from '../providers/watch-provider.ts';
 import type { PushMetrics } from './push-metrics.ts';
 import type { ReportRefusal } from './refusal-report.ts';
 
-/** What pushing works with. */
+/** The dependencies of pushing. */
 export interface PushDeps {
   readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'jobQueue' | 'bus'>;
-  /** One for each platform that is configured. */
+  /** One gateway per configured platform. */
   readonly gateways: ReadonlyMap<Platform, WatchedGateway>;
   readonly notifiedTimes: NotifiedTimes;
   readonly quietSpans: QuietSpans;
@@ -26,21 +26,21 @@ export interface PushDeps {
   readonly makeId: MakeId;
   readonly log: Logger;
   readonly limits: PushLimits;
-  /** Aborted when the service closes: no further batch is begun. */
+  /** Aborted when the service closes; no further batch starts. */
   readonly closing: AbortSignal;
 }
 
 export interface PushLimits {
-  /** Subscriptions in a page: large enough that the queue costs nothing, small enough that pages run side by side. */
+  /** Subscriptions per page: large enough to make the queue's cost negligible, small enough for concurrent pages. */
   readonly pageSize: number;
-  /** A claim this old belongs to a worker that died. Longer than any send lasts. */
+  /** An older claim belongs to a dead worker. Longer than any send. */
   readonly claimStaleMs: number;
-  /** The first pause before a push is tried again; it doubles with each round. */
+  /** The first pause before a retry; it doubles with each round. */
   readonly backoffMs: number;
-  /** How long a push is tried again, from the first failure on. */
+  /** How long a push is retried after its first failure. */
   readonly retryForMs: number;
-  /** When a provider that gives tickets is asked for receipts first. */
+  /** The delay before receipts are first fetched. */
   readonly receiptAfterMs: number;
-  /** How often the push that says how many more messages there are is renewed while they keep coming. */
+  /** The update interval of a summary while more messages arrive. */
   readonly renewalMs: number;
 }

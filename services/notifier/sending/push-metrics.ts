@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What an operator wants to know of pushing. */
+/** Metrics of pushes. */
 export interface PushMetrics {
-  /** Results of pushes by platform and what the ledger says: sent, skipped, retrying, dead_token, failed. */
+  /** Pushes by platform and ledger status: sent, skipped, retrying, dead_token, failed. */
   readonly outcomes: Counter<'platform' | 'status'>;
-  /** Pushes that wait because the provider refuses the installation's credentials: the operator's to repair. */
+  /** Pushes that wait because the provider rejects the installation's credentials. */
   readonly refusals: Counter<'platform' | 'reason'>;
-  /** 1 while a provider takes no pushes: it is away, in trouble, or refuses the installation. */
+  /** 1 while a provider accepts no pushes: it is down, has errors, or rejects the installation. */
   readonly away: Gauge<'platform'>;
-  /** Seconds from the publish to the provider's acceptance. */
+  /** Seconds from the publish to the acceptance by the provider. */
   readonly latency: Histogram<'platform'>;
 }
 
@@ -16,19 +16,19 @@ export function pushMetrics(registry: Registry): PushMetrics {
   return {
     outcomes: new Counter({
       name: 'tocsin_push_outcomes_total',
-      help: 'Pushes by what became of them',
+      help: 'Pushes by result',
       labelNames: ['platform', 'status'],
       registers: [registry],
     }),
     refusals: new Counter({
       name: 'tocsin_push_refusals_total',
-      help: 'Pushes that wait because their provider refuses the credentials of this installation',
+      help: 'Pushes that wait because their provider rejects the credentials of this installation',
       labelNames: ['platform', 'reason'],
       registers: [registry],
     }),
     away: new Gauge({
       name: 'tocsin_push_provider_away',
-      help: '1 while the provider of a platform takes no pushes, and they wait',
+      help: '1 while the provider of a platform accepts no pushes',
       labelNames: ['platform'],
       registers: [registry],
     }),

@@ -23,7 +23,7 @@ const message: Message = {
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 describe('the content of a push', () => {
-  test('is the text under the topic’s name, with what the app needs to find the message', () => {
+  test('contains the text, the topic’s name as title, and the IDs of the message', () => {
     expect(pushContent(message, topic, { bytesMax: 4_096 })).toEqual({
       title: 'alarms',
       body: 'the pump stopped',
@@ -31,11 +31,11 @@ describe('the content of a push', () => {
     });
   });
 
-  test('has the message’s own title where it has one', () => {
+  test('uses the message’s title if it has one', () => {
     expect(pushContent({ ...message, title: 'Pump' }, topic, { bytesMax: 4_096 }).title).toBe('Pump');
   });
 
-  test('fits the provider’s limit in bytes, whatever the text is made of', () => {
+  test('fits the provider’s byte limit for any text', () => {
     const text = fc.string({ unit: 'binary', maxLength: 4_000, size: 'max' });
     const tags = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64, size: 'max' }), {
       maxLength: 20,
@@ -60,13 +60,13 @@ describe('a text that is too long', () => {
     expect(cutText('🔥🔥🔥🔥', 14)).toBe('🔥🔥…');
   });
 
-  test('is counted as JSON writes it', () => {
+  test('is measured as JSON', () => {
     expect(cutText('""""', 8)).toBe('""""');
     expect(cutText('""""', 7)).toBe('""…');
     expect(cutText('\u0001\u0001', 11)).toBe('\u0001…');
   });
 
-  test('becomes nothing where nothing fits', () => {
+  test('becomes empty if nothing fits', () => {
     expect(cutText('text', 2)).toBe('');
     expect(cutText('text', -5)).toBe('');
   });

@@ -2,13 +2,13 @@ import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/mess
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { PushContent, PushEvent } from '../providers/push-gateway.ts';
 
-/** A quarter of what providers take: twenty tags of 64 emoji would fill a push twice over by themselves. */
+/** A quarter of the providers' limit: twenty tags of 64 emoji alone would exceed it twice. */
 const tagsBytesMax = 1_024;
 const ellipsis = '…';
 
 /**
- * The content of a message's push: its title (or the topic's name), as much of its text as fits, and what the app needs
- * to fetch the rest. `bytesMax` bounds the content as JSON; text is cut between code points and then ends in `…`.
+ * Returns the content of a message's push: its title (or the topic's name), as much of its text as fits, and the IDs to
+ * fetch the rest. `bytesMax` limits the content as JSON; a cut text ends in `…` and is cut between code points.
  */
 export function pushContent(
   message: Message,
@@ -31,7 +31,7 @@ export function pushContent(
   return { ...content, body: cutText(message.message, bytesLeft) };
 }
 
-/** What replaces the push of a message that was edited, or of one that was deleted. */
+/** Returns the content that replaces the push of an edited or deleted message. */
 export function replacementContent(
   message: StoredMessage,
   topic: Pick<Topic, 'id' | 'name'>,
@@ -53,11 +53,11 @@ function leadingTags(tags: readonly string[]): string[] {
   return kept;
 }
 
-/** The text, or as many of its first code points as fit with `…` into so many bytes of JSON (without the quotes). */
+/** Returns the text, or as many of its first code points as fit with `…` into this many bytes of JSON (without quotes). */
 export function cutText(text: string, bytesMax: number): string {
   const bytesForText = bytesMax - Buffer.byteLength(ellipsis);
   let bytes = 0;
-  let end = 0; // where the text would be cut
+  let end = 0; // the cut position
   let index = 0;
   for (const point of text) {
     bytes += jsonBytes(point);
@@ -68,7 +68,7 @@ export function cutText(text: string, bytesMax: number): string {
   return text;
 }
 
-/** How many bytes JSON needs for a code point; quotes, control characters and lone surrogates are escaped. */
+/** Returns the size of a code point in JSON; quotes, control characters and lone surrogates are escaped. */
 function jsonBytes(point: string): number {
   return Buffer.byteLength(JSON.stringify(point)) - 2;
 }

@@ -12,7 +12,7 @@ describe(`a page of recipients, ${engineUnderTest}`, () => {
   });
   afterEach(() => at.close());
 
-  test('is looked at again when its first pushes took long: who has left meanwhile gets nothing, and nobody anything twice', async () => {
+  test('is checked again if its first pushes were slow: users who left get nothing, and no one gets a duplicate', async () => {
     const topic = await at.addTopic();
     const subscribers = [
       await at.addSubscriber(topic),

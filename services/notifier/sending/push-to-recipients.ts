@@ -9,17 +9,17 @@ import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import { sendPush, type Attempt, type PushResults, type PushTarget, type Sending } from './send-push.ts';
 
-/** What the ledger is asked for at once. */
+/** Rows per lookup in the ledger. */
 const devicesAtOnce = 1_000;
 
-/** Harm prevented: a page of many phones at a slow provider takes minutes, and goes to who lost the right to read, or to the phone's next owner. */
+/** A page at a slow provider can take minutes; without a new check, users who lost access or a device's next owner would get pushes. */
 const ageMsMax = 10_000;
 
 /**
- * Pushes to all devices of the recipients: looks up who may still read the topic, records the skips, and sends the
- * rest in the batches of their providers: of each provider one after the other, so that a crash leaves one batch of it in
- * doubt, and the providers side by side, so that one that is slow holds up no other.
- * Throws RetryLater when devices are claimed by a worker that may have died, or when the service is closing.
+ * Pushes to all devices of the recipients: looks up who may still read the topic, records skips, and sends the
+ * rest in batches per provider: sequentially per provider, so that a crash leaves at most one batch per provider with an
+ * unknown outcome, and providers concurrently, so that a slow one does not delay others.
+ * Throws RetryLater if devices are claimed by a worker that may have died, or if the service is closing.
  */
 export async function pushToRecipients(
   deps: PushDeps,
@@ -29,7 +29,7 @@ export async function pushToRecipients(
 ): Promise<PushResults> {
   const { skips, targets } = await planPush(deps, push, { recipients, attempt });
   if (skips.length > 0) await recordOutcomes(deps, skips);
-  // All of them to their end, also when one fails: what runs on behind a job that is over would run beside its next run.
+  // Waits for all, even if one fails: otherwise the rest would run concurrently with the job's next run.
   const settled = await Promise.allSettled(
     [...targets].map(([platform, ofPlatform]) =>
       pushToPlatform(deps, { push, gateway: deps.gateways.get(platform)!, platform, attempt }, ofPlatform),
@@ -59,7 +59,7 @@ async function pushToPlatform(deps: PushDeps, sending: Sending, targets: readonl
   return { unclaimed, exhausted };
 }
 
-/** Looks at the targets again, as a retry does, and pushes to those who are to get it still. */
+/** Checks the targets again, like a retry, and pushes to those that remain. */
 async function pushAnew(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<PushResults> {
   const {
     push: { message, topic },
@@ -130,9 +130,9 @@ function claimOf(messageId: string, topicId: string, recipient: Recipient, devic
 }
 
 /**
- * What could not be claimed is either done, or waits for its own job, or is held by a claim that is not stale yet: of
- * a worker that is sending it right now, or of one that died doing so. The last is sent by whoever comes back for it:
- * throws RetryLater then.
+ * A push that could not be claimed is done, has its own job, or has a valid claim: of
+ * a worker that is sending it now, or of one that died. The latter must be retried:
+ * throws RetryLater in this case.
  */
 export async function waitForHeld(deps: PushDeps, messageId: string, unclaimed: readonly string[]): Promise<void> {
   for (let start = 0; start < unclaimed.length; start += devicesAtOnce) {

@@ -3,13 +3,13 @@ import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import type { PushDeps } from './push-deps.ts';
 
-/** Pauses before the next try: an outcome that is not recorded is a push that is sent again. */
+/** Pauses between attempts: an unrecorded outcome causes a duplicate push. */
 const pausesMs = [200, 1_000, 3_000, 5_000];
 
-/** What the ledger takes at once. */
+/** Rows per write. */
 const batchSize = 1_000;
 
-/** Writes outcomes to the ledger. A store that is away for some seconds is waited for; then throws `unavailable`. */
+/** Writes outcomes to the ledger. Waits some seconds for an unavailable store, then throws `unavailable`. */
 export async function recordOutcomes(
   deps: Pick<PushDeps, 'engine' | 'clock' | 'metrics'>,
   outcomes: readonly Outcome[],

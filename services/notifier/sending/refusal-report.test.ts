@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { refusalReport } from './refusal-report.ts';
 
-test('a refusal is logged at once with what to look at, and again after a minute, for each provider by itself', () => {
+test('logs a rejection with its remedy immediately and again after a minute, per provider', () => {
   const lines: Record<string, unknown>[] = [];
   const log = openLogger('test', 'info', {
     write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
@@ -16,7 +16,7 @@ test('a refusal is logged at once with what to look at, and again after a minute
       level: 'error',
       platform: 'ios',
       reason: 'ExpiredProviderToken',
-      msg: 'APNs refuses this installation, its pushes wait: check APNS_KEY_FILE',
+      msg: 'APNs rejects this installation, its pushes wait: check APNS_KEY_FILE',
     },
   ]);
   now = 59_999;

@@ -5,13 +5,13 @@ import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { PushResult } from '../providers/push-gateway.ts';
 import type { PushMetrics } from './push-metrics.ts';
 
-/** Harm prevented: a line for each of thousands of pushes. */
+/** Prevents a log line for each of thousands of pushes. */
 const everyMs = 60_000;
 
-/** Tells the operator that a provider refuses the installation, and what to look at. */
+/** Reports to the operator that a provider rejects the installation, with a remedy. */
 export type ReportRefusal = (platform: Platform, refusal: { reason: string; remedy: string }) => void;
 
-/** Logs a refusal at once, and of each platform once a minute while it lasts. */
+/** Logs a rejection immediately, and then once per minute and platform. */
 export function refusalReport({ clock, log }: { clock: Clock; log: Logger }): ReportRefusal {
   const reportedAt = new Map<Platform, number>();
   return (platform, { reason, remedy }) => {
@@ -20,12 +20,12 @@ export function refusalReport({ clock, log }: { clock: Clock; log: Logger }): Re
     reportedAt.set(platform, now);
     log.error(
       { platform, reason },
-      `${pushProviders[platform].name} refuses this installation, its pushes wait: ${remedy}`,
+      `${pushProviders[platform].name} rejects this installation, its pushes wait: ${remedy}`,
     );
   };
 }
 
-/** Counts and reports those of the results of pushes by which the provider refuses the installation. */
+/** Counts and reports push results with which the provider rejects the installation. */
 export function noteRefusals(
   {
     metrics,

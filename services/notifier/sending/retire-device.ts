@@ -3,25 +3,25 @@ import { StaleVersion, type Changes } from '@tocsin/shared/ports/documents.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import type { PushDeps } from './push-deps.ts';
 
-/** Changes of one device that can come in between. */
+/** Retries after concurrent changes of one device. */
 const attemptsMax = 5;
 
-/** A token that a provider calls dead. */
+/** A token that a provider reported as dead. */
 export interface DeadToken {
-  /** Absent where the provider said so later, of the token of that time. */
+  /** Absent if the report refers to an earlier push. */
   readonly pushToken?: string;
-  /** When the provider found out; absent where it does not say. */
+  /** When the provider noticed; absent if it does not say. */
   readonly since?: number | undefined;
-  /** Believed the second time, unless a push was taken in between. */
+  /** Confirmed by a second report, unless a push was accepted in between. */
   readonly isDoubtful?: true | undefined;
-  /** When the provider took anybody's push last. */
+  /** Time of the provider's last accepted push of any device. */
   readonly tookAt?: number;
 }
 
 /**
- * Marks the device inactive, unless its token was given since: it has another one by now, or the same one again. Of a
- * token that is called dead for the first time and may not be, only the doubt is noted, and it is not believed before the provider took
- * the push of another phone. Harm prevented: a wrong environment, of which Apple says so of every phone, silences them all.
+ * Deactivates the device, unless its token was registered since (a different one, or the same again). For the first
+ * doubtful report of a token, only records it, and requires that the provider accepted a push of another device
+ * before a second report counts. Otherwise a wrong APNs environment, which reports every token, would deactivate all devices.
  */
 export async function retireDevice(
   deps: Pick<PushDeps, 'engine' | 'log' | 'clock'>,
@@ -37,7 +37,7 @@ export async function retireDevice(
   });
 }
 
-/** Forgets that the device's token was doubted: a push was taken for it. */
+/** Clears the doubt about the device's token after an accepted push. */
 export async function trustToken(
   deps: Pick<PushDeps, 'engine' | 'log'>,
   deviceId: string,
@@ -66,6 +66,6 @@ async function changeDevice(
   }
   deps.log.warn(
     { deviceId },
-    'a device is changed too often to note what its provider says of its token; the next push does',
+    'too many concurrent changes of a device to record its dead token; the next push tries again',
   );
 }

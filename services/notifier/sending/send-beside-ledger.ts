@@ -4,11 +4,11 @@ import { isToComeAgain, type PushGateway, type PushRequest } from '../providers/
 import { noteRefusals } from './refusal-report.ts';
 import { retireDevice } from './retire-device.ts';
 
-/** Beyond a quarter of an hour of tries it is old news: the app has what became of a message, and how many there are. */
+/** After a quarter of an hour of retries the push is obsolete, because the app shows the current state. */
 const roundsMax = 20;
 const pauseMsMax = 60_000;
 
-/** The round of tries after this one (0: the first send), and the pause before it; null when there is none. */
+/** The next retry round (0: the first send) and the pause before it; null after the last one. */
 export function nextRound(
   { limits }: Pick<PushDeps, 'limits'>,
   round = 0,
@@ -17,15 +17,15 @@ export function nextRound(
 }
 
 export interface SentBesideLedger {
-  /** The devices whose provider took it. */
+  /** Devices whose provider accepted the push. */
   readonly accepted: readonly string[];
-  /** The devices to come back for: the provider puts them off, or the answer was lost. */
+  /** Devices to retry: after a temporary error or a lost response. */
   readonly again: readonly string[];
 }
 
 /**
- * Sends one push to devices without claiming or recording it: for what is no message of its own and can come twice, since
- * it replaces itself on the phone. A device of a provider that is not configured gets none.
+ * Sends a push without claims and ledger rows: for pushes that are not messages and can be duplicated, because
+ * they replace themselves on the device. Skips devices of unconfigured providers.
  */
 export async function sendBesideLedger(
   deps: PushDeps,
@@ -48,10 +48,7 @@ export async function sendBesideLedger(
         else if (result.kind === 'dead-token')
           await retireDevice(deps, id, { ...result, pushToken, tookAt: gateway.tookAt() });
         else
-          deps.log.warn(
-            { platform, deviceId: id, reason: result.reason },
-            'a push that the ledger has no row of was refused',
-          );
+          deps.log.warn({ platform, deviceId: id, reason: result.reason }, 'a push without a ledger row was rejected');
       }
     }
   }

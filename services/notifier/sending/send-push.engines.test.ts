@@ -33,7 +33,7 @@ describe(`a push, ${engineUnderTest}`, () => {
   let times: NotifiedTimes;
   let results: PushResult['kind'][];
   let sent: PushRequest[];
-  /** What happens while a batch is at the provider. */
+  /** Called while a batch is at the provider. */
   let meanwhile: () => Promise<unknown>;
   beforeEach(async () => {
     at = await openPushInstallation(enginesUnderTest());
@@ -46,7 +46,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     await at.close();
   });
 
-  /** Answers what `results` says, and `accepted` beyond it. */
+  /** Returns the scripted `results`, then `accepted`. */
   const gateway: WatchedGateway = {
     pausedMs: () => 0,
     tookAt: () => 0,
@@ -129,22 +129,22 @@ describe(`a push, ${engineUnderTest}`, () => {
   };
   const rows = (messageId: string) => at.engine.deliveries.find(messageId, { limit: 10 });
 
-  test('is not sent once the message is deleted', async () => {
+  test('is not sent after the message was deleted', async () => {
     const push = await newPush();
     await change(deletionRecord(push.stored, at.clock()));
     await push.send();
     expect([sent, await rows(push.stored.id)]).toMatchObject([[], [{ status: 'skipped', reason: 'message deleted' }]]);
   });
 
-  test('is not sent once the topic is deleted', async () => {
+  test('is not sent after the topic was deleted', async () => {
     const push = await newPush();
     await at.engine.documents.remove(topics, topic.id);
     await push.send();
     expect([sent, await rows(push.stored.id)]).toMatchObject([[], [{ status: 'skipped', reason: 'topic deleted' }]]);
   });
 
-  // What is claimed is replaced by the edit's own job, which looks at the rows once the edit is stored.
-  test('shows the text that stands once it is claimed', async () => {
+  // The edit's own job replaces claimed pushes; it reads the rows after the edit is stored.
+  test('contains the text at the time of the claim', async () => {
     const push = await newPush();
     const { deliveries } = at.engine;
     const edited: PushDeps['engine'] = {
@@ -162,8 +162,8 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(sent).toMatchObject([{ content: { body: 'edited' } }]);
   });
 
-  // As of a process that stood still: somebody else may have the claim by now.
-  test('is not sent by a claim that has grown stale meanwhile, but by the next', async () => {
+  // Like a stalled process: another worker may hold the claim by now.
+  test('is not sent with a stale claim, but by the next claim', async () => {
     const push = await newPush();
     const { messages } = at.engine;
     const find: typeof messages.find = (id) => {
@@ -176,7 +176,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(await push.statuses()).toEqual(['sent']);
   });
 
-  test('is sent once, also where nobody can be told to ask what became of it', async () => {
+  test('is sent once, even if its receipt job cannot be stored', async () => {
     const push = await newPush();
     await push.send({
       ...at.engine,
@@ -185,7 +185,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(await push.statuses()).toEqual(['sent']);
   });
 
-  test('whose token is called dead leaves a device that gave it again meanwhile', async () => {
+  test('does not deactivate a device that registered its dead token again', async () => {
     const push = await newPush();
     results = ['dead-token'];
     at.setAhead(1);
@@ -195,8 +195,8 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(await at.engine.documents.get(devices, push.device.id)).toMatchObject({ isActive: true });
   });
 
-  // The queue goes by the clock of one notifier, and the one that gets the job can be behind.
-  test('that is not due yet by this clock is waited for', async () => {
+  // The queue uses the clock of one notifier, and the clock of the worker can be behind.
+  test('waits until it is due by the local clock', async () => {
     const push = await newPush();
     await at.engine.deliveries.record(
       [{ ...push.claim, status: 'retrying', reason: null, retryAt: at.clock() + 5_000 }],
@@ -208,7 +208,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(await push.statuses()).toEqual(['sent']);
   });
 
-  // A job can come twice: its worker died after it had done it. These are the second times.
+  // A job can run twice if its worker died after completing it. These are second runs.
   test('stays sent', async () => {
     const push = await newPush();
     await push.send();
@@ -217,14 +217,14 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(await push.statuses()).toEqual(['sent']);
   });
 
-  test('fails without being sent when it was never tried', async () => {
+  test('fails without a send if it was never attempted', async () => {
     const push = await newPush();
     at.setAhead(60_000);
     await push.send();
     expect(await rows(push.claim.messageId)).toMatchObject([{ status: 'failed', reason: 'message expired' }]);
   });
 
-  test('keeps the reason for which it failed', async () => {
+  test('keeps the reason of its failure', async () => {
     const push = await newPush();
     results = ['rejected'];
     await push.send();
@@ -233,7 +233,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(await rows(push.claim.messageId)).toMatchObject([{ status: 'failed', reason: 'as scripted' }]);
   });
 
-  test('is left to the worker that is sending it, and fails once that has died', async () => {
+  test('is left to the worker that is sending it, and fails after that worker died', async () => {
     const push = await newPush();
     at.setAhead(50_000);
     await at.engine.deliveries.claim([push.claim], { now: at.clock(), staleAfterMs: 20_000 });

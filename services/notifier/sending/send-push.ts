@@ -21,29 +21,29 @@ import { recordOutcomes } from './record-outcomes.ts';
 import { noteRefusals } from './refusal-report.ts';
 import { retireDevice, trustToken } from './retire-device.ts';
 
-/** A device to push to, with the settings of the subscription that it is pushed for. */
+/** A target device with the settings of its subscription. */
 export interface PushTarget {
   readonly claim: Claim;
   readonly pushToken: string;
-  /** Its provider called the token dead once, and may have been wrong. */
+  /** Its provider reported the token as dead once, possibly wrongly. */
   readonly isDoubted: boolean;
   readonly settings: MobileSettings;
 }
 
-/** Which try of a push this is. */
+/** The attempt of a push. */
 export interface Attempt {
   /** 0 for the first. */
   readonly round: number;
-  /** No try after this time; null for the first round and for what the operator put back: the first failure sets it. */
+  /** No retries after this time; null in the first round and after an operator's retry, until the first failure sets it. */
   readonly giveUpAt: number | null;
-  /** What is over and may be tried once more all the same. */
+  /** Finished rows that may be attempted once more. */
   readonly again: readonly RevivableStatus[];
 }
 
 export interface PushResults {
-  /** Device ids that were not sent because the ledger has them as done, waiting, or somebody else's. */
+  /** Device IDs that were not sent because they are done, waiting, or claimed by another worker. */
   readonly unclaimed: readonly string[];
-  /** How many were given up after all their tries. */
+  /** The number of pushes that failed after all attempts. */
   readonly exhausted: number;
 }
 
@@ -54,12 +54,12 @@ export interface Sending {
   readonly attempt: Attempt;
 }
 
-/** The longest pause between two tries of a push. */
+/** The longest pause between two attempts of a push. */
 const backoffMsMax = 15 * 60_000;
 
 /**
- * Claims a batch, sends what it got, and stores what became of each push. What the provider puts off becomes a job of
- * its own, stored before the ledger says `retrying`: a crash between the two leaves a claim that grows stale.
+ * Claims a batch, sends the claimed pushes, and stores the outcomes. Temporary errors become their
+ * own job, stored before the ledger says `retrying`: a crash in between leaves a claim that becomes stale.
  */
 export async function sendPush(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<PushResults> {
   const { message } = sending.push;
@@ -75,7 +75,7 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const ours = targets.filter(({ claim }) => claimed.has(claim.deviceId));
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
-  // Read behind the claim: a change that is stored later finds the claim, and replaces what is sent now.
+  // Read after the claim: a later change finds the claim and replaces this push.
   const push = await loadPush(deps, { messageId: message.id, topicId: sending.push.topic.id });
   if ('over' in push) {
     await recordOutcomes(
@@ -84,15 +84,15 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
     );
     return { unclaimed, exhausted: 0 };
   }
-  if (deps.clock() - claimedAt >= deps.limits.claimStaleMs) throw new RetryLater(0, 'the claims have grown stale');
-  // The tokens are as old as before.
+  if (deps.clock() - claimedAt >= deps.limits.claimStaleMs) throw new RetryLater(0, 'the claims became stale');
+  // The tokens are not newer than before.
   return {
     unclaimed,
     exhausted: await sendClaimed(deps, { ...sending, push: { ...push, readAt: sending.push.readAt } }, ours),
   };
 }
 
-/** Resolves with how many were given up. */
+/** Resolves with the number of permanently failed pushes. */
 async function sendClaimed(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<number> {
   const results = await sending.gateway.send(requestsFor(sending, targets));
   const settled = targets.map((target, index) => ({ target, result: results[index]! }));
@@ -120,24 +120,21 @@ interface Settled {
 }
 
 /**
- * Stored before the outcomes: after a crash in between the pushes are sent again, and come with tickets again. A queue that is away
- * loses them: that a phone is gone is told by its next push, too, and without an outcome this one would be sent twice.
+ * Stores receipt jobs before the outcomes: after a crash in between, the pushes are sent again with new tickets. If the
+ * queue is down, the jobs are lost: the next push also reports dead tokens, and a missing outcome would cause a duplicate.
  */
 async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled: readonly Settled[]): Promise<void> {
   const pushes = settled.flatMap(({ target, result }) =>
     result.kind === 'accepted' && result.ticket !== undefined ? [{ ...idsOf(target), ticket: result.ticket }] : [],
   );
   if (pushes.length === 0) return;
-  // As old as the tokens: one that was given while they were sent is not the one that the receipt is about.
+  // The time of the tokens: a receipt does not refer to a token registered during the send.
   const asked = { messageId: push.message.id, topicId: push.topic.id, platform, sentAt: push.readAt, pushes };
   try {
     await deps.engine.jobQueue.add(receiptsQueue, [receiptsJob(deps.makeId(), asked, deps.limits.receiptAfterMs)]);
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    deps.log.warn(
-      { platform, pushes: pushes.length },
-      'the queue is away, so no receipts of these pushes are asked for',
-    );
+    deps.log.warn({ platform, pushes: pushes.length }, 'queue unreachable, skipping the receipts of these pushes');
   }
 }
 
@@ -166,7 +163,7 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
     settled.map(({ result }) => result),
   );
   let exhausted = 0;
-  // Each waits for as long as its own provider asked: a phone that gets too much holds up no other.
+  // Each push waits as long as its provider asked, so that a rate-limited device does not delay others.
   for (const [askedMs, again] of Map.groupBy(
     settled.filter(({ result }) => isToComeAgain(result)),
     ({ result }) => askedMsOf(result),
@@ -176,11 +173,11 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
   return exhausted;
 }
 
-/** In whole seconds, so that there are not as many jobs as phones. */
+/** In whole seconds, to limit the number of jobs. */
 const askedMsOf = (result: PushResult): number =>
   Math.ceil(('afterMs' in result ? (result.afterMs ?? 0) : 0) / 1_000) * 1_000;
 
-/** What the answer says of the device's token; nothing of one that was given after it was read, also where it is the same. */
+/** Applies the result to the device's token, but not to a token registered after it was read, even if it is equal. */
 async function noteToken(
   deps: PushDeps,
   { push: { readAt }, gateway }: Sending,
@@ -196,7 +193,7 @@ async function noteToken(
   if (result.kind === 'accepted' && isDoubted) await trustToken(deps, deviceId, pushToken);
 }
 
-/** What the ledger says for good, or null for what is tried again. */
+/** Returns the final ledger status, or null for a retry. */
 function finalOutcome({ claim }: PushTarget, result: PushResult): Outcome | null {
   switch (result.kind) {
     case 'accepted':
@@ -211,7 +208,7 @@ function finalOutcome({ claim }: PushTarget, result: PushResult): Outcome | null
   }
 }
 
-/** Makes one job of what is tried again at the same time, or gives it up; returns how many were given up. */
+/** Adds one job for pushes with the same retry time, or fails them; returns the number of failed ones. */
 async function putOff(
   deps: PushDeps,
   sending: Sending,
@@ -222,7 +219,7 @@ async function putOff(
   const now = deps.clock();
   const pausedMs = sending.gateway.pausedMs();
   const delayMs = Math.max(askedMs, pausedMs > 0 ? afterPauseMs(deps, pausedMs) : backoffMs(deps, round));
-  // The first failure is followed by one try at least, also where a provider asks for more than the whole time at once.
+  // At least one retry follows the first failure, even if the provider asks for a longer pause than the retry period.
   const giveUpAt = sending.attempt.giveUpAt ?? now + Math.max(deps.limits.retryForMs, delayMs);
   const reasonToStop =
     now + delayMs >= message.expiresAt ? 'message expires' : now + delayMs > giveUpAt ? 'given up' : null;
@@ -244,7 +241,7 @@ async function putOff(
       topicId: topic.id,
       platform: sending.platform,
       targets: again.map(({ target }) => idsOf(target)),
-      // What waits for its provider to be back waits no longer each time.
+      // Waiting for an unavailable provider does not increase the pause.
       round: pausedMs > 0 ? Math.max(round, 1) : round + 1,
       giveUpAt,
     },
@@ -267,12 +264,12 @@ function reasonOf(result: PushResult): string {
   return 'reason' in result ? result.reason : result.kind;
 }
 
-/** When pushes that wait for their provider are to be tried: once the pause is over, and not all of them at once. */
+/** The retry time of pushes that wait for their provider: after its pause, with jitter. */
 export function afterPauseMs({ random }: Pick<PushDeps, 'random'>, pausedMs: number): number {
   return Math.ceil(pausedMs * (1 + random()));
 }
 
-/** Doubles with each round, give or take a half, so that what failed together does not come back together. */
+/** Doubles with each round, with 50 % jitter, so that failed pushes do not retry together. */
 function backoffMs(deps: PushDeps, round: number): number {
   return Math.round(Math.min(deps.limits.backoffMs * 2 ** round, backoffMsMax) * (0.5 + deps.random()));
 }

@@ -2,11 +2,11 @@ import { cleanUpTopic, topicsToCleanUp } from '@tocsin/shared/operations/topics/
 import type { RetentionDeps, SweepLimit, SweepReport } from '../sweep/retention-deps.ts';
 import { sweepEach } from '../sweep/sweep-each.ts';
 
-/** Topics looked at in a run; those that wait longest come first. */
+/** Topics per run, oldest first. */
 const topicsMax = 200;
 const batchesMax = 10;
 
-/** Cleans up behind topics whose own job never came, or came before everything of them had. */
+/** Cleans up topics whose job was lost or ran before late writes arrived. */
 export async function cleanUpTopics(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   return sweepEach(deps, limit, {
     ids: await topicsToCleanUp(deps.engine.documents, topicsMax),
@@ -18,6 +18,6 @@ export async function cleanUpTopics(deps: RetentionDeps, limit: SweepLimit): Pro
         settleMs: deps.settleMs,
         retentionDays: deps.retentionDays,
       }),
-    onFailure: (error, topicId) => deps.log.error({ err: error, topicId }, 'a topic could not be cleaned up'),
+    onFailure: (error, topicId) => deps.log.error({ err: error, topicId }, 'topic clean-up failed'),
   });
 }

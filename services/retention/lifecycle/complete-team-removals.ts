@@ -3,10 +3,10 @@ import { removalDeps } from './removal-deps.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from '../sweep/retention-deps.ts';
 import { sweepEach } from '../sweep/sweep-each.ts';
 
-/** Teams looked at in a run. */
+/** Teams per run. */
 const teamsMax = 100;
 
-/** Completes removals of teams that were cut off, by a crash or an engine that went away. What it has not begun, and what failed, waits. */
+/** Completes removals of teams that were interrupted by a crash or an outage. Failed ones wait for a later run. */
 export async function completeTeamRemovals(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   const found = new Map((await findRemovals(deps.engine.documents, teamsMax)).map((team) => [team.id, team]));
   return sweepEach(deps, limit, {
@@ -16,7 +16,6 @@ export async function completeTeamRemovals(deps: RetentionDeps, limit: SweepLimi
       await completeRemoval(removalDeps(deps), found.get(id)!);
       return { removed: 1, hasMore: false };
     },
-    onFailure: (error, teamId) =>
-      deps.log.error({ err: error, teamId }, 'the removal of a team could not be completed'),
+    onFailure: (error, teamId) => deps.log.error({ err: error, teamId }, 'team removal failed'),
   });
 }

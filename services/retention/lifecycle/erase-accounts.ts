@@ -3,11 +3,11 @@ import { removalDeps } from './removal-deps.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from '../sweep/retention-deps.ts';
 import { sweepEach } from '../sweep/sweep-each.ts';
 
-/** Accounts looked at in a run; those that wait longest come first. */
+/** Accounts per run, oldest first. */
 const accountsMax = 200;
 const batchesMax = 50;
 
-/** Erases what deleted accounts left behind whose own job never came, or came before everything of them had. */
+/** Erases the data of deleted accounts whose job was lost or ran before late writes arrived. */
 export async function eraseAccounts(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   return sweepEach(deps, limit, {
     ids: await findErasures(deps.engine.documents, accountsMax),
@@ -18,6 +18,6 @@ export async function eraseAccounts(deps: RetentionDeps, limit: SweepLimit): Pro
         batchesMax,
         settleMs: deps.settleMs,
       }),
-    onFailure: (error, userId) => deps.log.error({ err: error, userId }, 'a deleted account could not be erased'),
+    onFailure: (error, userId) => deps.log.error({ err: error, userId }, 'account erasure failed'),
   });
 }

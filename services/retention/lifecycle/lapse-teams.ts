@@ -15,13 +15,13 @@ import { tellNodes } from './tell-nodes.ts';
 import { walkTeams } from './walk-teams.ts';
 
 /**
- * Takes every team whose owner is below the TEAM tier one step further: a mail and a grace, the deactivation, three more
- * mails, the removal. What a step decides is stored before its mails are handed to the queue, and that they were is
- * stored after it: a run that is cut off mails nothing twice and leaves nothing out.
+ * Advances every team whose owner is below the TEAM tier by one step: an email and a grace period, the deactivation, three
+ * more emails, the removal. Stores a step before its emails are enqueued, and their enqueueing
+ * afterwards, so that an interrupted run neither duplicates nor skips emails.
  */
 export async function lapseTeams(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   let removed = 0;
-  // Deactivated ones first: none goes through two phases in one run.
+  // Deactivated ones first, so that no team passes two phases in one run.
   for (const isActive of [false, true]) {
     for await (const page of walkTeams(deps.engine.documents, isActive)) {
       if (isOver(deps, limit)) return { removed, hasMore: true };
@@ -30,7 +30,7 @@ export async function lapseTeams(deps: RetentionDeps, limit: SweepLimit): Promis
       const announced: Team[] = [];
       for (const team of page) {
         const owner = ownerOf.get(team.ownerId);
-        // Without an owner it is being erased with the owner's account.
+        // A team without an owner is being erased with the owner's account.
         const became = owner === undefined ? team : await takeStep(deps, team, owner);
         if (became === null) removed += 1;
         else if (became.notice !== null && became.noticeSentAt === null) announced.push(became);
@@ -41,14 +41,14 @@ export async function lapseTeams(deps: RetentionDeps, limit: SweepLimit): Promis
   return { removed, hasMore: false };
 }
 
-/** Resolves with what became of the team; null: it was removed. One that was changed meanwhile waits for the next run. */
+/** Resolves with the updated team, or null if it was removed. A concurrently changed team waits for the next run. */
 async function takeStep(deps: RetentionDeps, team: Team, owner: User): Promise<Team | null> {
   try {
     return await tryStep(deps, team, owner);
   } catch (error) {
     if (isUnavailable(error)) throw error;
     if (!(error instanceof StaleVersion))
-      deps.log.error({ err: error, teamId: team.id }, 'a team without its tier could not be taken further');
+      deps.log.error({ err: error, teamId: team.id }, 'advancing a lapsed team failed');
     return team;
   }
 }
@@ -63,13 +63,13 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
     case 'mail':
       return team;
     case 'lapse':
-      say('the grace of a team begins: its owner is below the TEAM tier');
+      say('grace period of a team begins, because its owner is below the TEAM tier');
       return set(deps, { team, owner }, fields, 'team.lapsed');
     case 'recover':
       return set(deps, { team, owner }, fields);
     case 'deactivate': {
       const became = await set(deps, { team, owner }, fields, 'team.deactivated');
-      say('a team was deactivated: its grace is over');
+      say('team deactivated after its grace period');
       await tellNodes(deps, [{ kind: 'team', teamId: team.id }]);
       return became;
     }
@@ -77,12 +77,12 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
       return set(deps, { team, owner }, fields);
     case 'remove':
       await removeUnchangedTeam(removalDeps(deps), team);
-      say('a deactivated team was removed');
+      say('deactivated team removed');
       return null;
   }
 }
 
-/** Only while the owner is as read: a tier that is given in this moment is not overlooked. */
+/** Requires the owner's version, so that a concurrent change of the tier is not missed. */
 function set(
   { engine: { documents }, audit }: RetentionDeps,
   { team, owner }: { team: Team; owner: User },

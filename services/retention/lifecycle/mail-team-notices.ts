@@ -8,12 +8,12 @@ import type { RetentionDeps } from '../sweep/retention-deps.ts';
 
 type NoticeKind = Extract<MailJob, { kind: 'team-lapse' | 'team-removal' }>['kind'];
 
-/** Users read at once. */
+/** Users per read. */
 const usersMax = 1_000;
 
 /**
- * Hands the mails of the teams' notices to the queue: a lapse is told to the owner, a removal to the owner and the admins.
- * Whoever has several teams gets one mail of each kind.
+ * Enqueues the emails of the teams' notices: a lapse to the owner, a removal to the owner and the admins.
+ * A recipient with several teams gets one email of each kind.
  */
 export async function mailTeamNotices(deps: RetentionDeps, announced: readonly Team[]): Promise<void> {
   for (const kind of ['team-lapse', 'team-removal'] as const) {
@@ -25,7 +25,7 @@ export async function mailTeamNotices(deps: RetentionDeps, announced: readonly T
 }
 
 async function mailEach(deps: RetentionDeps, kind: NoticeKind, concerned: readonly Team[]): Promise<void> {
-  // By the newest notice of each person: the same when a run that was cut off is repeated.
+  // Based on the newest notice per recipient, so that a repeated run uses the same ID.
   const noticeAt = new Map<string, number>();
   for (const team of concerned) {
     for (const userId of await recipientsOf(deps, kind, team))
@@ -45,7 +45,7 @@ async function recipientsOf({ engine: { documents } }: RetentionDeps, kind: Noti
   return (await findMembers(documents, team.id)).filter(({ role }) => managesTeam(role)).map(({ userId }) => userId);
 }
 
-/** One that was changed meanwhile is mailed again under the same id, which the queue knows. */
+/** A concurrently changed team is enqueued again with the same ID, which the queue ignores. */
 async function markSent({ engine: { documents }, clock }: RetentionDeps, team: Team): Promise<void> {
   await documents.update(teams, team, { noticeSentAt: clock() }).catch((error: unknown) => {
     if (!(error instanceof StaleVersion)) throw error;

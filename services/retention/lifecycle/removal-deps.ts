@@ -2,7 +2,7 @@ import type { RemoveTeamDeps } from '@tocsin/shared/operations/teams/remove-team
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 import { tellNodes } from './tell-nodes.ts';
 
-/** What removals work with here: nodes are told of each step, and topics are cleaned up by their own sweep. */
+/** The dependencies of removals: each step notifies the nodes, and a sweep cleans up topics. */
 export function removalDeps(deps: RetentionDeps): RemoveTeamDeps {
   const {
     engine: { documents },

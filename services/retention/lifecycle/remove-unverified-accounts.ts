@@ -4,11 +4,11 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { commitUnlessStale } from '../sweep/commit-unless-stale.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
 
-/** How long an address and a username are held for somebody who has not opened the mailed link. */
+/** How long an unverified account reserves its address and username. */
 const lifetimeMs = 7 * 86_400_000;
 const batchSize = 100;
 
-/** Removes accounts that were made a week ago and never verified; one that was verified once stays, whatever it is now. */
+/** Removes accounts that were created a week ago and never verified. Keeps accounts that were ever verified. */
 export async function removeUnverifiedAccounts(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   let removed = 0;
   while (!isOver(deps, limit)) {
@@ -21,12 +21,12 @@ export async function removeUnverifiedAccounts(deps: RetentionDeps, limit: Sweep
     const before = removed;
     for (const user of found) if (await remove(deps, user)) removed += 1;
     if (found.length < batchSize) return { removed, hasMore: false };
-    if (removed === before) break; // all of them are being changed: the next run looks again
+    if (removed === before) break; // all of them changed concurrently; the next run tries again
   }
   return { removed, hasMore: true };
 }
 
-/** Resolves with false when it was verified, replaced or removed in this very moment. */
+/** Resolves with false if it was concurrently verified, replaced or removed. */
 async function remove({ engine: { documents }, audit }: RetentionDeps, user: User): Promise<boolean> {
   return commitUnlessStale(documents, await removeUnverified(documents, user, audit));
 }

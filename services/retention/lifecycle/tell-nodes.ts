@@ -1,7 +1,7 @@
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 
-/** Tells the nodes what to forget; while the bus is away they learn of it by age, within seconds. */
+/** Invalidates caches of the nodes. While the bus is down, caches expire within seconds. */
 export async function tellNodes(
   { engine: { bus }, log }: Pick<RetentionDeps, 'engine' | 'log'>,
   changes: readonly Change[],
@@ -12,6 +12,6 @@ export async function tellNodes(
       changes.map((change) => JSON.stringify(change)),
     )
     .catch((error: unknown) => {
-      log.warn({ err: error }, 'nodes learn of a change by age only: the bus is away');
+      log.warn({ err: error }, 'bus unreachable, nodes notice the change when their caches expire');
     });
 }

@@ -3,7 +3,7 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { teams } from '@tocsin/shared/collections/teams.ts';
 import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
 
-/** All teams that are active, or all that are not, in pages, the oldest first. */
+/** Returns all active or all inactive teams in pages, oldest first. */
 export function walkTeams(documents: Documents, isActive: boolean): AsyncGenerator<Team[], void> {
   return walkIndex(documents, teams, {
     index: 'byActive',

@@ -4,7 +4,7 @@ import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '.
 
 const batchSize = 2_000;
 
-/** Takes the content of messages that were deleted 30 days ago, but not of a topic under legal hold. */
+/** Redacts messages that were deleted 30 days ago, except in topics under legal hold. */
 export async function emptyDeletedMessages(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   const { messages, documents } = deps.engine;
   let removed = 0;

@@ -31,7 +31,7 @@ import { sweepDeps } from '../sweep/sweep-deps.fixtures.ts';
 const hourMs = 3_600_000;
 const own = closers();
 afterAll(() => own.closeAll());
-/** What is stored here has not expired yet; the tests' clock is an hour ahead. */
+/** Stored messages have not expired yet; the tests' clock is an hour ahead. */
 const { engine } = await openOwnEngine(own);
 
 const { documents, messages } = engine;
@@ -39,7 +39,7 @@ const clock = (): number => Date.now() + hourMs;
 const soon = () => Date.now() + hourMs / 2;
 const later = () => Date.now() + 2 * hourMs;
 const openJobQueue = async () => engine.jobQueue;
-/** Of a sweep. */
+/** The batch size of a sweep. */
 const batchSize = 100;
 
 let offset = 0;
@@ -69,15 +69,15 @@ const print = (row: string, figures: object) =>
   process.stdout.write(`${JSON.stringify({ row, engine: engineUnderTest, ...figures })}\n`);
 const lastRun = async () => (await listRuns(documents, 1))[0]!;
 
-describe(`messages expire by a plan, ${engineUnderTest}`, () => {
+describe(`removal of expired messages by plan, ${engineUnderTest}`, () => {
   beforeEach(async () => {
-    // What an earlier test left.
+    // Left by an earlier test.
     while ((await messages.removeExpired(clock(), 10_000)).size > 0);
     for (const run of await listRuns(documents, 1_000)) await documents.remove(retentionRuns, run.id);
     await documents.remove(retentionStates, (await readRetentionState(documents)).id);
   });
 
-  test('what the plan says is what goes, by topic and by tier, and nothing else does', async () => {
+  test('removes exactly the messages in the plan, by topic and by tier', async () => {
     const ofTopic = fc.record({
       tier: fc.constantFrom(...tiers),
       isHeld: fc.boolean(),
@@ -134,7 +134,7 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
         }
         for (const { topic, isHeld, expired, kept } of made)
           expect(await countOf(topic)).toBe(isHeld ? expired + kept : kept);
-        // Held ones leave before the next round.
+        // Holds end before the next round.
         for (const { topic } of made) await messages.removeTopic(topic.id, 1_000);
       }),
       { numRuns: 8, endOnFailure: true },
@@ -142,7 +142,7 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     print('T4', { test: 'a plan and its run', ...figures, plannedMinusDeleted: 0 });
   });
 
-  test('a plan of more than ten thousand messages and a fifth of a tier waits until an operator confirms it', async () => {
+  test('a plan of more than ten thousand messages and a fifth of a tier waits for confirmation', async () => {
     const topic = await makeTopic('TEAM');
     const other = await makeTopic('FREE');
     await store(topic, [...times(10_001, soon()), later()]);
@@ -174,7 +174,7 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     expect(await readRetentionState(documents)).toMatchObject({ waiting: null, confirmedUpTo: null, runId: null });
   });
 
-  test('while it is paused nothing goes, and a run that is under way stops and is gone on with', async () => {
+  test('a pause stops the removal, including a current run, which resumes afterwards', async () => {
     const topic = await makeTopic('FREE');
     await store(topic, times(batchSize + 150, soon()));
     // After the first batch.
@@ -203,7 +203,7 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     expect(entries.map(({ entry }) => entry.action)).toEqual(['retention.resumed', 'retention.paused']);
   });
 
-  test('a run whose worker died is taken over, and one whose worker lives is not', async () => {
+  test('takes over the run of a dead worker, but not of a live one', async () => {
     const topic = await makeTopic('FREE');
     await store(topic, times(batchSize + 50, soon()));
     const dying = { ...sweepDeps(engine, clock), giveWay: { rest: () => Promise.reject(new Error('killed')) } };
@@ -213,7 +213,7 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     expect(await lastRun()).toMatchObject({ outcome: 'done', messages: batchSize + 50, interruptions: 1 });
   });
 
-  test('a worker that stood still beyond its lease writes nothing to the run that another one has brought to its end', async () => {
+  test('a worker that stalled beyond its lease does not write to a run that another worker completed', async () => {
     const topic = await makeTopic('FREE');
     await store(topic, [...times(batchSize + 150, soon()), later()]);
     const [stands, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
@@ -228,7 +228,7 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     };
     const stopped = sweep(standing);
     await stands.promise;
-    expect(await sweep()).toEqual({ removed: 0, hasMore: false }); // within the lease it is nobody else's
+    expect(await sweep()).toEqual({ removed: 0, hasMore: false }); // within the lease it belongs to its worker
     expect(await sweep(sweepDeps(engine, () => clock() + 5_000))).toEqual({ removed: 150, hasMore: false });
     const ended = await lastRun();
     goesOn.resolve(0);
@@ -238,14 +238,14 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     expect(ended).toMatchObject({ outcome: 'done', messages: batchSize + 150, interruptions: 1 });
     expect(await countOf(topic)).toBe(1);
     print('T2', {
-      test: 'a lease is lost',
+      test: 'a lost lease',
       runs: runs.length,
       writesByTheFencedOne: 0,
       countDrift: (await countOf(topic)) - 1,
     });
   });
 
-  test('a run that an operator asks for removes what expired by its time, also when that is nothing', async () => {
+  test('a requested run removes messages that expired by its time, or reports an empty run', async () => {
     const topic = await makeTopic('FREE');
     const [early, late] = [Date.now() + 60_000, soon()];
     await store(topic, [...times(3, early), ...times(4, late)]);
@@ -260,13 +260,13 @@ describe(`messages expire by a plan, ${engineUnderTest}`, () => {
     expect(await run(early)).toMatchObject({ outcome: 'done', messages: 0, planned: { messages: 0 } });
   });
 
-  test('a cluster has a clock of its own, and the embedded store that of its process', async () => {
+  test('a cluster has its own clock; the embedded store uses that of its process', async () => {
     const time = await documents.storeTime();
     if (engineUnderTest === 'embedded') expect(time).toBeNull();
     else expect(Math.abs(time! - Date.now())).toBeLessThan(60_000);
   });
 
-  test('nothing is swept while the clocks of the process and the store differ by more than a minute', async () => {
+  test('runs no sweep while the clocks of process and store differ by more than a minute', async () => {
     const topic = await makeTopic('FREE');
     await store(topic, [soon()]);
     const job = { id: newId(), data: { kind: 'sweep', name: 'expire-messages' }, attempt: 1 };

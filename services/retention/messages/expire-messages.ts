@@ -8,14 +8,14 @@ import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '.
 import { runLeaseMs, takeRun } from './take-run.ts';
 import { tallyRun } from './tally-run.ts';
 
-/** Harm prevented: a write of more than a few milliseconds, which every publish beside it would wait for (docs/benchmarks.md). */
+/** Limits a write to a few milliseconds, because concurrent publishes wait for it (docs/benchmarks.md). */
 const batchSize = 100;
 const nothing: SweepReport = { removed: 0, hasMore: false };
 
 /**
- * Removes expired messages as a run with a plan: those that expired at or before its cut-off, in batches, the longest expired
- * first, and none of a topic under legal hold. A run that is out of time goes on by the
- * same job, one whose worker died by the next slot or by that job on another worker; its report says what went. While retention is paused, or a large plan waits for an operator, nothing is removed.
+ * Removes expired messages in a run with a plan: those that expired at or before its cut-off, in batches, oldest expiry
+ * first, except in topics under legal hold. A run that exceeds its time is continued by the
+ * same job; the run of a dead worker by the next slot or by its job on another worker. Its report lists the removed messages. Nothing is removed during a pause, or while a large plan waits for confirmation.
  */
 export async function expireMessages(
   deps: RetentionDeps,
@@ -53,7 +53,7 @@ async function runBatches(deps: RetentionDeps, limit: SweepLimit, run: Retention
     await documents.update(retentionRuns, at, { leasedUntil: 0 });
   } catch (error) {
     if (!(error instanceof StaleVersion)) throw error;
-    deps.log.warn({ runId: run.id }, 'another worker has taken the run over');
+    deps.log.warn({ runId: run.id }, 'another worker took over the run');
   }
   return { removed, hasMore: true };
 }
@@ -63,7 +63,7 @@ async function isToStop(deps: RetentionDeps): Promise<boolean> {
   return pausedAt !== null || clocksDisagree(deps);
 }
 
-/** Nothing of its plan is left. */
+/** Everything in its plan was removed. */
 async function finishRun({ engine: { documents }, clock }: RetentionDeps, run: RetentionRun): Promise<void> {
   await documents.update(retentionRuns, run, { outcome: 'done', endedAt: clock(), leasedUntil: 0 });
   await retryStale(async () => {

@@ -1,6 +1,6 @@
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
 
-/** Gives the room back that removed messages took in the embedded file, a little at a time, and rests in between. Counts pages. */
+/** Returns free pages of the embedded file to the system in small steps with pauses. Counts pages. */
 export async function giveBackSpace(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   let removed = 0;
   while (!isOver(deps, limit)) {

@@ -3,7 +3,7 @@ import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '.
 
 const batchSize = 2_000;
 
-/** Removes rows of the delivery ledger that nothing happened to for seven days. */
+/** Removes rows of the delivery ledger without changes for seven days. */
 export async function pruneDeliveries(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   let removed = 0;
   while (!isOver(deps, limit)) {

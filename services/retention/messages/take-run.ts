@@ -11,14 +11,14 @@ import { retentionRuns, retentionStates } from '@tocsin/shared/collections/reten
 import { heldTopicIds } from './held-topic-ids.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 
-/** After so long without a sign of life a run's worker has died, and another one goes on. */
+/** A worker without a heartbeat for this long counts as dead, and another one takes over its run. */
 export const runLeaseMs = 5_000;
-/** Topics that a report tells of. */
+/** Topics per report. */
 const topicsMax = 100;
 
 /**
- * Resolves with the run that is to be worked on, leased: the one that is under way, or a new one with its plan. Null when
- * another worker has it, when there is nothing to remove, or when what there is waits for an operator.
+ * Resolves with a leased run: the current one, or a new one with its plan. Null if
+ * another worker has the lease, nothing must be removed, or the plan waits for confirmation.
  */
 export async function takeRun(
   deps: RetentionDeps,
@@ -28,7 +28,7 @@ export async function takeRun(
   try {
     return await (state.runId === null ? beginRun(deps, state, request) : goOn(deps, state));
   } catch (error) {
-    // Somebody else was faster, or the request was made a run already.
+    // Another worker was faster, or the request already became a run.
     if (error instanceof StaleVersion || error instanceof UniqueKeyViolation) return null;
     throw error;
   }
@@ -45,7 +45,7 @@ async function goOn(
   }
   if (run.leasedUntil > clock()) return null;
   const wasCutOff = run.leasedUntil > 0;
-  if (wasCutOff) log.warn({ runId: run.id }, 'a run whose worker died is gone on with');
+  if (wasCutOff) log.warn({ runId: run.id }, 'resuming a run whose worker died');
   return documents.update(retentionRuns, run, {
     leasedUntil: clock() + runLeaseMs,
     interruptions: run.interruptions + (wasCutOff ? 1 : 0),
@@ -59,7 +59,7 @@ async function beginRun(
 ): Promise<RetentionRun | null> {
   const { documents, messages } = deps.engine;
   const upTo = state.confirmedUpTo ?? request?.upTo ?? deps.clock();
-  // Left out of the plan, too: it would be read again for each run, however much it is.
+  // Excluded from the plan, too: otherwise each run would read it again.
   const except = await heldTopicIds(documents);
   const count = await messages.countExpired(upTo, { max: unconfirmedMax.messages + 1, except });
   if (count === 0 && request === undefined) {
@@ -69,7 +69,7 @@ async function beginRun(
     return null;
   }
   const isLarge = count > unconfirmedMax.messages && state.confirmedUpTo === null;
-  // What waits is not planned anew in every slot.
+  // A waiting plan is not computed again in every slot.
   if (isLarge && state.waiting !== null && request === undefined) {
     deps.metrics.waiting.set(state.waiting.messages);
     return null;
@@ -124,7 +124,7 @@ async function store(
   if (!waits) return documents.get(retentionRuns, id);
   log.error(
     { upTo: new Date(upTo).toISOString(), messages, bytes, tiers },
-    'more messages would be removed than is usual: look at `tocsin retention plan`, then confirm or pause',
+    'unusually many messages would be removed: check `tocsin retention plan`, then confirm or pause',
   );
   return null;
 }

@@ -6,7 +6,7 @@ import type { RetentionDeps } from '../sweep/retention-deps.ts';
 
 type Figures = Pick<RetentionRun, 'messages' | 'bytes' | 'tiers' | 'topics'>;
 
-/** Adds up what a run removes, from where its report stands. */
+/** Adds the removed messages to the counters of a run's report. */
 export function tallyRun(
   { engine: { documents }, clock, metrics }: RetentionDeps,
   run: RetentionRun,

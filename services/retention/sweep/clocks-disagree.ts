@@ -2,9 +2,9 @@ import { clockDifferenceMs, clockDifferenceMsMax } from '@tocsin/shared/platform
 import type { RetentionDeps } from './retention-deps.ts';
 
 /**
- * Whether this process's clock and the store's differ by more than a minute: then no sweep may run in it, and the log says so.
- * Cleanups behind what somebody deleted are no sweeps, and go on. Never, where the store has no clock of its own. Harm prevented: a clock that was set wrongly removing what has not
- * expired.
+ * Whether the clocks of this process and of the store differ by more than a minute: then no sweep may run, which is logged.
+ * Clean-ups after deletions still run. Always false if the store has no clock. Prevents a wrong clock from removing unexpired
+ * messages.
  */
 export async function clocksDisagree({
   storeTime,
@@ -20,7 +20,7 @@ export async function clocksDisagree({
   if (Math.abs(differenceMs) <= clockDifferenceMsMax) return false;
   log.error(
     { differenceMs, clock: new Date(clock()).toISOString(), storeTime: new Date(time).toISOString() },
-    'nothing is swept: the clocks of this process and of the store differ by more than a minute; set them right',
+    'sweeps are off: the clocks of this process and of the store differ by more than a minute, synchronize them',
   );
   return true;
 }

@@ -1,6 +1,6 @@
 import { StaleVersion, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
 
-/** Commits; resolves with false, and nothing is written, when one of the documents was changed or removed since it was read. */
+/** Commits; resolves with false and writes nothing if one of the documents changed since it was read. */
 export async function commitUnlessStale(
   documents: Pick<Documents, 'commit'>,
   writes: readonly Write[],

@@ -1,29 +1,29 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 
-/** For each millisecond of work so many of rest: what publishes wait for a sweep is a part of the time alone. */
+/** Milliseconds of pause per millisecond of work, which limits the time that publishes wait for a sweep. */
 const restPerWork = 2;
-/** Harm prevented: a batch that met an outage, and a run that sleeps for as long as that. */
+/** Limits the pause after a batch that was slowed by an outage. */
 const restMsMax = 2_000;
-/** Delays from here on are felt by those who publish. */
+/** Delays from here on affect publishes. */
 const sufferingMs = 50;
-/** The first pause while others suffer; each one after it is twice as long. */
+/** The first pause under load; it doubles. */
 const firstPauseMs = 100;
-/** Beyond its rest a sweep stands back for about so long at once; then one batch goes through, so that it comes to an end. */
+/** The longest additional wait; then one batch runs, so that the sweep completes. */
 const standBackMs = 2_000;
 
-/** Keeps a sweep from those who publish: beside them, or on the store that they share. */
+/** Throttles a sweep so that it does not slow publishes in this process or on the shared store. */
 export interface GiveWay {
   /**
-   * Rests as long as work that took so long asks for, and longer while publishes would suffer; ends at once when the signal
-   * is aborted. Resolves with for how long.
+   * Pauses in proportion to the duration of the work, and longer under load; ends immediately if the signal
+   * is aborted. Resolves with the duration of the pause.
    */
   rest(workedMs: number, signal: AbortSignal): Promise<number>;
 }
 
 /**
- * What publishes of this process wait for is seen by how late its event loop is, those of other processes by how long the
- * store takes to answer a ping.
+ * Measures the load by the delay of this process's event loop, and for other processes by the
+ * response time of the store to a ping.
  */
 export function giveWay({ messages }: { messages: Pick<Messages, 'ping'> }): GiveWay {
   return {
@@ -39,7 +39,7 @@ export function giveWay({ messages }: { messages: Pick<Messages, 'ping'> }): Giv
   };
 }
 
-/** Resolves with by how much the event loop was late. */
+/** Resolves with the delay of the event loop. */
 async function sleep(ms: number, signal: AbortSignal): Promise<number> {
   const dueAt = performance.now() + ms;
   await pause(ms, undefined, { signal }).catch(() => undefined); // aborted: the sweep ends

@@ -8,7 +8,7 @@ import { beside, sweepDeps } from './sweep-deps.fixtures.ts';
 
 const engine = await useTestEngine();
 
-test('a document that is written to between being found and being removed stays, and the others go', async () => {
+test('keeps a document that changes between lookup and removal, and removes the others', async () => {
   const { documents } = engine;
   const insert = () =>
     documents.insert(idempotencyKeys, {
@@ -19,7 +19,7 @@ test('a document that is written to between being found and being removed stays,
       expiresAt: 1_000,
     });
   const [first, usedAgain, last] = [await insert(), await insert(), await insert()];
-  // Somebody else's write, in that very moment.
+  // A concurrent write.
   let use: Promise<unknown> | undefined;
   const find: Documents['find'] = async (collection, query) => {
     const found = await documents.find(collection, query);

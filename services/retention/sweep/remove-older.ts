@@ -2,12 +2,12 @@ import { write, type Collection, type Document } from '@tocsin/shared/ports/docu
 import { commitUnlessStale } from './commit-unless-stale.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './retention-deps.ts';
 
-/** Documents removed at once. Harm prevented: a commit that everyone else's waits for. */
+/** Documents per commit, so that a commit does not block others. */
 const batchSize = 500;
 
 /**
- * Removes the documents whose time is at or before the given one, the oldest first. `index` begins with the field of that
- * time. One that is written to in the moment of its removal is looked at again, as it is then.
+ * Removes documents whose time is at or before the given one, oldest first. The first field of `index` must be that
+ * time. A document that changes concurrently is checked again.
  */
 export async function removeOlder<T extends Document>(
   deps: RetentionDeps,

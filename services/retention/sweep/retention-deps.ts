@@ -9,37 +9,37 @@ import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
 import type { GiveWay } from './give-way.ts';
 import type { RetentionMetrics } from './retention-metrics.ts';
 
-/** What sweeps work with. */
+/** The dependencies of sweeps. */
 export interface RetentionDeps {
   readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus' | 'jobQueue'>;
   readonly config: Pick<Config, 'RATE_LIMITS'>;
   readonly clock: Clock;
-  /** How long after a deletion something of what was deleted can still arrive. */
+  /** How long late writes can arrive after a deletion. */
   readonly settleMs: number;
   readonly teamPeriods: TeamPeriods;
   readonly retentionDays: RetentionDays;
-  /** How long entries of the audit log are kept. */
+  /** Retention of the audit log. */
   readonly auditRetentionMs: number;
   readonly makeId: MakeId;
-  /** Records what the worker does. */
+  /** Records the worker's actions. */
   readonly audit: Audit;
-  /** What the store's own clock shows; null where it has none. */
+  /** Returns the store's time; null if the store has no clock. */
   readonly storeTime: () => Promise<number | null>;
   readonly giveWay: GiveWay;
   readonly metrics: RetentionMetrics;
   readonly log: Logger;
 }
 
-/** A sweep stops between two batches at this time or when the signal is aborted, whatever is left. */
+/** A sweep stops between batches at this time or when the signal is aborted. */
 export interface SweepLimit {
   readonly endsAt: number;
   readonly closing: AbortSignal;
 }
 
 export interface SweepReport {
-  /** How many things went. */
+  /** The number of removed items. */
   readonly removed: number;
-  /** True when the time was over before the work was. */
+  /** Whether it ran out of time before it completed. */
   readonly hasMore: boolean;
 }
 

@@ -16,7 +16,7 @@ export function retentionMetrics(registry: Registry): RetentionMetrics {
   return {
     removed: new Counter({
       name: 'tocsin_retention_removed_total',
-      help: 'Things that sweeps removed',
+      help: 'Items that sweeps removed',
       labelNames: ['sweep'],
       registers,
     }),
@@ -28,34 +28,34 @@ export function retentionMetrics(registry: Registry): RetentionMetrics {
     }),
     seconds: new Histogram({
       name: 'tocsin_retention_run_seconds',
-      help: 'How long sweeps ran',
+      help: 'Duration of sweep runs',
       labelNames: ['sweep'],
       buckets: [0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
       registers,
     }),
     removedBytes: new Counter({
       name: 'tocsin_retention_removed_bytes_total',
-      help: 'Texts and titles of expired messages that were removed',
+      help: 'Bytes of texts and titles of removed expired messages',
       registers,
     }),
     restedSeconds: new Counter({
       name: 'tocsin_retention_rested_seconds_total',
-      help: 'How long removals stood back for publishes',
+      help: 'Time that removals paused for publishes',
       registers,
     }),
     waiting: new Gauge({
       name: 'tocsin_retention_waiting_messages',
-      help: 'Messages of a plan that an operator has to confirm',
+      help: 'Messages of a plan that waits for confirmation',
       registers,
     }),
     paused: new Gauge({
       name: 'tocsin_retention_paused',
-      help: '1 while an operator keeps expired messages from being removed',
+      help: '1 while an operator has paused the removal of expired messages',
       registers,
     }),
     clockDifference: new Gauge({
       name: 'tocsin_retention_clock_difference_seconds',
-      help: "By how much the store's clock is ahead of this process's",
+      help: "How far the store's clock is ahead of this process's clock",
       registers,
     }),
   };

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import type { RetentionDeps } from './retention-deps.ts';
 import { retentionMetrics } from './retention-metrics.ts';
 
-/** What a sweep needs that is tested by itself, over a whole engine. */
+/** The dependencies to test a sweep alone on an engine. */
 export function sweepDeps(engine: Engine, clock: Clock, given: Partial<RetentionDeps['engine']> = {}): RetentionDeps {
   const { messages, deliveries, documents, bus, jobQueue } = engine;
   return {

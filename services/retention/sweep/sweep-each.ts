@@ -2,13 +2,13 @@ import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '.
 
 export interface SweepEachOptions {
   readonly ids: readonly string[];
-  /** How many ids were asked for at most: with so many, there may be more. */
+  /** The page size: with as many IDs, there may be more. */
   readonly idsMax: number;
   readonly sweepOne: (id: string) => Promise<SweepReport>;
   readonly onFailure: (error: unknown, id: string) => void;
 }
 
-/** Sweeps one after the other until the run is over. One that fails is told of, and does not keep the others from it. */
+/** Processes items in order until the run ends. Logs failures and continues with the next item. */
 export async function sweepEach(
   deps: RetentionDeps,
   limit: SweepLimit,

@@ -1,13 +1,14 @@
 import { layOutMail, type Mail, type Recipient } from './mail.ts';
 
-/** Tells the former address that the account has left it. The new one is not named: this mailbox may be a stranger's. */
+/** Notifies the former address of the change. Does not name the new one, because someone else may read this mailbox. */
 export function addressChangedMail(to: Recipient): Mail {
   return layOutMail({
     to,
-    subject: 'The address of your Tocsin account was changed',
+    subject: 'The email address of your Tocsin account was changed',
     paragraphs: [
-      'the address of your account with Tocsin was changed. Mails go to the new address from now on, not to this one.',
+      'the email address of your Tocsin account was changed. Emails now go to the new address instead of this one.',
     ],
-    closing: 'If this was not you, somebody else is logged in to your account: tell whoever runs this installation.',
+    closing:
+      'If you did not change it, someone else has access to your account. Contact the operator of this installation.',
   });
 }

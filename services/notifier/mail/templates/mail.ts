@@ -1,30 +1,30 @@
-/** A mail, ready to be sent. */
+/** An email to send. */
 export interface Mail {
   readonly to: Recipient;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Where the mail's button leads; null without one. */
+  /** The link of the email's button; null without a button. */
   readonly link: string | null;
 }
 
-/** Kept apart up to the wire, so that nothing in a name can become an address or a header. */
+/** Separate fields up to the wire, so that a name cannot inject an address or a header. */
 export interface Recipient {
   readonly name: string;
   readonly address: string;
 }
 
-/** What a mail says: paragraphs, and at most one thing to do. */
+/** The content of an email: paragraphs and at most one action. */
 export interface MailContent {
   readonly to: Recipient;
   readonly subject: string;
   readonly paragraphs: readonly string[];
   readonly action?: { readonly label: string; readonly link: string };
-  /** What stands below the button. */
+  /** The text below the button. */
   readonly closing: string;
 }
 
-/** Sets the content as plain text and as HTML that needs no picture, script or style sheet. Every text is escaped. */
+/** Renders the content as plain text and as HTML without images, scripts or style sheets. Escapes all texts. */
 export function layOutMail(content: MailContent): Mail {
   const { action } = content;
   const greeting = `Hello ${content.to.name},`;
@@ -53,7 +53,7 @@ export function layOutMail(content: MailContent): Mail {
   };
 }
 
-/** A time as a mail says it: `2026-03-01 14:05 UTC`. */
+/** Formats a time for emails: `2026-03-01 14:05 UTC`. */
 export const formatDate = (timeMs: number): string =>
   `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 

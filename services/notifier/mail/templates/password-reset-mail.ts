@@ -1,14 +1,14 @@
 import { layOutMail, type Mail, type Recipient } from './mail.ts';
 
-/** The link that opens the form for a new password. */
+/** The link to the form for a new password. */
 export function passwordResetMail(to: Recipient, link: string): Mail {
   return layOutMail({
     to,
     subject: 'Set a new password for Tocsin',
     paragraphs: [
-      'a new password was asked for your account with Tocsin. The link is good for one hour, and once. All devices will have to log in again.',
+      'someone requested a new password for your Tocsin account. The link is valid for one hour and can be used once. All devices must log in again afterwards.',
     ],
     action: { label: 'Set a new password', link },
-    closing: 'If this was not you, do nothing: your password stays as it is.',
+    closing: 'If you did not request this, ignore this email. Your password does not change.',
   });
 }

@@ -3,13 +3,13 @@ import { layOutMail, type Mail, type Recipient } from './mail.ts';
 export interface Invitation {
   /** The team's display name. */
   readonly team: string;
-  /** The username of whoever invites; null when that account is gone. */
+  /** The username of the inviting account; null if it was removed. */
   readonly inviter: string | null;
   readonly role: string;
   readonly link: string;
 }
 
-/** The link that takes the invited address into a team. */
+/** The link that accepts the invitation. */
 export function teamInviteMail(to: Recipient, { team, inviter, role, link }: Invitation): Mail {
   const who = inviter === null ? 'you are invited' : `${inviter} invites you`;
   return layOutMail({
@@ -17,9 +17,9 @@ export function teamInviteMail(to: Recipient, { team, inviter, role, link }: Inv
     subject: `Invitation to the team ${team}`,
     paragraphs: [
       `${who} to join the team “${team}” on Tocsin as ${role === 'admin' ? 'an admin' : 'a member'}.`,
-      'The link is good for 7 days, and once, for an account with this address. Without one you can make it first.',
+      'The link is valid for 7 days and can be used once, by an account with this email address. If you have no account, create one first.',
     ],
     action: { label: 'Join the team', link },
-    closing: 'If you do not know them, do nothing: nobody else can use this link.',
+    closing: 'If you do not know the sender, ignore this email. Other people cannot use this link.',
   });
 }

@@ -1,22 +1,22 @@
 import { formatDate, layOutMail, type Mail, type Recipient } from './mail.ts';
 
-/** Something that happens to a team. `at`: milliseconds since the epoch. */
+/** An event of a team. `at` is in milliseconds since the epoch. */
 export interface TeamDate {
   /** The team's display name. */
   readonly team: string;
   readonly at: number;
 }
 
-/** Tells the owner that the grace of their teams has begun, and what happens after it. */
+/** Notifies the owner of the grace period of their teams and its end. */
 export function teamLapseMail(to: Recipient, teams: readonly TeamDate[]): Mail {
   return layOutMail({
     to,
-    subject: 'Your plan with Tocsin no longer includes teams',
+    subject: 'Your Tocsin plan no longer includes teams',
     paragraphs: [
-      'your account is below the TEAM tier. Until these times your teams go on as they are; then they are deactivated:',
+      'your account is below the TEAM tier. Your teams work as before until these times, and are then deactivated:',
       ...teams.map(({ team, at }) => `“${team}”: ${formatDate(at)}`),
-      'Nobody can publish to the topics of a deactivated team or join it; what was published can still be read. With the TEAM tier back before then, nothing happens.',
+      'A deactivated team accepts no messages and no new members; its messages can still be read. If you regain the TEAM tier before then, nothing changes.',
     ],
-    closing: 'To get the TEAM tier again, ask whoever runs this installation.',
+    closing: 'To regain the TEAM tier, contact the operator of this installation.',
   });
 }

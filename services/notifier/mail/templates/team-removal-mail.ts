@@ -1,7 +1,7 @@
 import { formatDate, layOutMail, type Mail, type Recipient } from './mail.ts';
 import type { TeamDate } from './team-lapse-mail.ts';
 
-/** Tells an owner or admin of deactivated teams when these will be removed, and what becomes of their topics. */
+/** Notifies an owner or admin of the removal of deactivated teams and of the fate of their topics. */
 export function teamRemovalMail(to: Recipient, teams: readonly TeamDate[]): Mail {
   return layOutMail({
     to,
@@ -10,10 +10,10 @@ export function teamRemovalMail(to: Recipient, teams: readonly TeamDate[]): Mail
         ? `The team ${teams[0]!.team} will be removed`
         : `${teams.length} of your teams will be removed`,
     paragraphs: [
-      'these teams are deactivated, and will be removed at these times:',
+      'these teams are deactivated and will be removed at these times:',
       ...teams.map(({ team, at }) => `“${team}”: ${formatDate(at)}`),
-      'Their members and invites go with them. Their topics stay with their messages, as private topics of the owner.',
+      'Their members and invites will be removed too. Their topics and messages stay, as private topics of the owner.',
     ],
-    closing: 'To keep a team, its owner can reactivate it before then, with the TEAM tier.',
+    closing: 'To keep a team, its owner can reactivate it before then. This requires the TEAM tier.',
   });
 }
