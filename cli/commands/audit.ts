@@ -7,7 +7,7 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import {
   findAuditActor,
   findAuditNames,
-  walkAuditEntries,
+  paginateAuditEntries,
   type AuditFilter,
 } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import { toAuditEntryJson, type AuditEntryJson } from '@tocsin/shared/wire/audit-entry.ts';
@@ -91,7 +91,7 @@ async function show(documents: Documents, options: AuditOptions): Promise<void> 
   const begun = systemClock();
   const seen = new Map<string, number>();
   let left = options.limit;
-  for await (const page of walkAuditEntries(documents, filter, pageMax)) {
+  for await (const page of paginateAuditEntries(documents, filter, pageMax)) {
     await print(documents, page.slice(0, left), options);
     for (const {
       entry: { id, at },
@@ -121,7 +121,7 @@ async function follow(
   while (!ended.signal.aborted) {
     const since = Math.max(filter.since, systemClock() - lateMsMax);
     const fresh: ReadAuditEntry[] = [];
-    for await (const page of walkAuditEntries(documents, { ...filter, since }, pageMax))
+    for await (const page of paginateAuditEntries(documents, { ...filter, since }, pageMax))
       fresh.push(...page.filter(({ entry }) => !seen.has(entry.id)));
     await print(documents, fresh.reverse(), options);
     seen = new Map(

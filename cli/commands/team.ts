@@ -18,7 +18,7 @@ import {
   teams,
 } from '@tocsin/shared/collections/teams.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
-import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
+import { paginateIndex } from '@tocsin/shared/documents/paginate-index.ts';
 import { toDeactivationJson, toTeamJson } from '@tocsin/shared/wire/team.ts';
 import { Command } from 'commander';
 import { finalCommand } from './final-command.ts';
@@ -73,7 +73,7 @@ function list(): Command {
         const { documents } = store;
         const pages =
           options.owner === undefined
-            ? walkIndex(documents, teams, {
+            ? paginateIndex(documents, teams, {
                 index: 'name',
                 equals: {},
                 valueOf: ({ name }) => name,

@@ -6,7 +6,7 @@ import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
 import { removeTopic } from '@tocsin/shared/operations/topics/remove-topic.ts';
 import { setHold } from '@tocsin/shared/operations/retention/set-hold.ts';
 import { findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
-import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
+import { paginateIndex } from '@tocsin/shared/documents/paginate-index.ts';
 import { toHoldJson } from '@tocsin/shared/wire/hold.ts';
 import { toTopicJson } from '@tocsin/shared/wire/topic.ts';
 import { Command } from 'commander';
@@ -67,7 +67,7 @@ function list(): Command {
         const { documents } = store;
         const pages =
           options.owner === undefined
-            ? walkIndex(documents, topics, {
+            ? paginateIndex(documents, topics, {
                 index: 'name',
                 equals: {},
                 valueOf: ({ nameKey }) => nameKey,

@@ -17,9 +17,9 @@ import {
 import { openPasswords } from '@tocsin/shared/operations/accounts/passwords.ts';
 import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
 import { setTier } from '@tocsin/shared/operations/accounts/set-tier.ts';
-import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { lateWritesMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
-import { walkIndex } from '@tocsin/shared/documents/walk-index.ts';
+import { paginateIndex } from '@tocsin/shared/documents/paginate-index.ts';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import {
   emailArgument,
@@ -80,7 +80,7 @@ function list(): Command {
     .action((options: PrintOptions & ListOptions & { tier?: Tier }) =>
       withStore(async ({ documents }) => {
         const now = systemClock();
-        const pages = walkIndex(documents, users, {
+        const pages = paginateIndex(documents, users, {
           index: 'email',
           equals: {},
           valueOf: ({ email }) => email,
@@ -251,7 +251,7 @@ function remove(): Command {
       await tellNodes(store, { kind: 'user', userId: user.id });
       await haveDone(
         store,
-        [0, settleMsOf(config)].map((delayMs) => eraseAccountJob(makeId(), user.id, delayMs)),
+        [0, lateWritesMsOf(config)].map((delayMs) => eraseAccountJob(makeId(), user.id, delayMs)),
       );
       printObject(
         { id: user.id, email: user.email, message: 'Deleted: a running server erases what is left of it' },

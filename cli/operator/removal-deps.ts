@@ -6,7 +6,7 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { NewJob } from '@tocsin/shared/ports/job-queue.ts';
 import { auditBy, bySystem } from '@tocsin/shared/collections/audit-log.ts';
 import type { RemoveTeamDeps } from '@tocsin/shared/operations/teams/remove-team.ts';
-import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { lateWritesMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { tellNodes } from './operator-store.ts';
 
 const makeId = idSource(systemClock);
@@ -21,7 +21,7 @@ export function removalDeps(store: OperatorStore, config: Config): RemoveTeamDep
     async onStep({ changes, cleanups }) {
       if (changes.length > 0) await tellNodes(store, ...changes);
       if (cleanups.length > 0)
-        await haveDone(store, cleanUpTopicJobs(cleanups, { makeId, settleMs: settleMsOf(config) }));
+        await haveDone(store, cleanUpTopicJobs(cleanups, { makeId, lateWritesMs: lateWritesMsOf(config) }));
     },
   };
 }

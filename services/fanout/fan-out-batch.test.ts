@@ -16,7 +16,7 @@ test('a hanging bus delays only the batch that was sent to it', async () => {
     clock: Date.now,
     metrics: { delay: { observe: () => undefined } },
     messages: {
-      settle: (_, records) => Promise.resolve(records.map((one) => ({ ...one, previousOffset: one.offset - 1 }))),
+      reconcile: (_, records) => Promise.resolve(records.map((one) => ({ ...one, previousOffset: one.offset - 1 }))),
       moveWatermark: (_, offset) => Promise.resolve(void watermarks.push(offset)),
     },
     bus: {

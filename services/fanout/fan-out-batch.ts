@@ -4,12 +4,12 @@ import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
 import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
-import type { Messages, SettledRecord } from '@tocsin/shared/ports/messages.ts';
+import type { Messages, ReconciledRecord } from '@tocsin/shared/ports/messages.ts';
 import type { TopicActivity } from '@tocsin/shared/operations/topics/topic-activity.ts';
 import type { FanOutMetrics } from './fanout-metrics.ts';
 
 export interface FanOutDeps {
-  readonly messages: Pick<Messages, 'settle' | 'moveWatermark'>;
+  readonly messages: Pick<Messages, 'reconcile' | 'moveWatermark'>;
   readonly bus: Pick<Bus, 'isConnected' | 'publish'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -33,7 +33,7 @@ const busPatienceMs = 100;
  * continues without it: nodes backfill from the store.
  */
 export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise<void> {
-  const settled = await deps.messages.settle(batch.partition, batch.records);
+  const settled = await deps.messages.reconcile(batch.partition, batch.records);
   if (batch.signal.aborted) return;
   await deps.messages.moveWatermark(batch.partition, batch.nextOffset - 1);
   const now = deps.clock();
@@ -57,7 +57,7 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
   await settledWithin(busPatienceMs, [sent]);
 }
 
-function envelopesByTopic(settled: readonly SettledRecord[]): Map<string, string[]> {
+function envelopesByTopic(settled: readonly ReconciledRecord[]): Map<string, string[]> {
   const byTopic = new Map<string, string[]>();
   for (const {
     offset,

@@ -1,4 +1,4 @@
-import { pushQueueOf, pushQueues, replaceJob, walkJob, type QueuedPush } from '@tocsin/shared/domain/push/push-job.ts';
+import { pushQueueOf, pushQueues, replaceJob, pageJob, type QueuedPush } from '@tocsin/shared/domain/push/push-job.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { withTrace } from '@tocsin/shared/domain/trace-context.ts';
@@ -45,7 +45,7 @@ function jobOf({ type, message, timestamp, trace }: LogRecord): PlacedPush {
 }
 
 function firstPage(message: Message): QueuedPush {
-  return walkJob(
+  return pageJob(
     { messageId: message.id, topicId: message.topicId, after: null, publishedAt: message.timestamp },
     message.priority,
   );

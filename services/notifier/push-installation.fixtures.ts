@@ -48,7 +48,7 @@ export interface PushInstallation {
   addSubscribers(topic: Topic, count: number): Promise<string[]>;
   publish(topic: Topic, given?: Partial<Message>): Promise<Message>;
   /** Resolves when all published messages are expanded and the push queues are empty. */
-  settled(): Promise<void>;
+  idle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -111,7 +111,7 @@ export function openPushInstallation(engines: TestEngines | undefined): Promise<
       },
       addTopic: (given) => documents.insert(topics, newTopic(newId(), given)),
       publish: publishTo,
-      settled: () => waitUntilSettled(installation),
+      idle: () => waitUntilSettled(installation),
       close: () => own.closeAll(),
     };
     return installation;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
-import { pushQueueOf, pushQueues, renotifyTopicJob, walkJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { pushQueueOf, pushQueues, renotifyTopicJob, pageJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Claim, Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
@@ -32,7 +32,7 @@ describe(`push replay, ${engineUnderTest}`, () => {
     at.engine.deliveries.record([{ ...claimOf(subscriber, messageId), reason: 'x', ...outcome }], at.clock());
   const renotify = ({ id, timestamp, priority }: Message) =>
     at.engine.jobQueue.add(pushQueueOf(priority), [
-      walkJob({ messageId: id, topicId: topic.id, after: null, publishedAt: timestamp, renotify: newId() }, priority),
+      pageJob({ messageId: id, topicId: topic.id, after: null, publishedAt: timestamp, renotify: newId() }, priority),
     ]);
   const idle = () =>
     eventually(

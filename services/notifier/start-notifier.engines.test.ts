@@ -61,7 +61,7 @@ function reaching(install: () => PushInstallation): void {
     const second = await at.engine.documents.insert(devices, newDevice(user.id));
     await at.start({ pageSize: 25 });
     const message = await at.publish(topic, { priority: 5 });
-    await at.settled();
+    await at.idle();
     const reached = tokensOf(at, message.id);
     expect(reached).toHaveLength(132);
     expect(new Set(reached)).toEqual(
@@ -93,7 +93,7 @@ function reaching(install: () => PushInstallation): void {
     await at.start({ pageSize: 10 });
     await at.start({ pageSize: 10 });
     const messages = [await at.publish(topics[0]!), await at.publish(topics[1]!, { priority: 5 })];
-    await at.settled();
+    await at.idle();
     expect(messages.map((message) => tokensOf(at, message.id).sort())).toEqual(tokens.map((ofTopic) => ofTopic.sort()));
   });
 
@@ -108,7 +108,7 @@ function reaching(install: () => PushInstallation): void {
       { type: 'message', timestamp: message.timestamp, message },
       topic.name,
     );
-    await at.settled();
+    await at.idle();
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
   });
 
@@ -119,7 +119,7 @@ function reaching(install: () => PushInstallation): void {
     const loud = await at.addSubscriber(topic, { subscription: { notificationSound: 'bell.wav' } });
     await at.start();
     await at.publish(topic);
-    await at.settled();
+    await at.idle();
     const sentTo = (subscriber: Subscriber) =>
       at.expo.pushes.find(({ token }) => token === subscriber.device.pushToken)!.message;
     expect(sentTo(quiet)).toMatchObject({ sound: null, channelId: 'no-vibration' });
@@ -132,10 +132,10 @@ function reaching(install: () => PushInstallation): void {
     const topic = await at.addTopic();
     await at.start();
     await at.publish(topic);
-    await at.settled();
+    await at.idle();
     const { device } = await at.addSubscriber(topic);
     const message = await at.publish(topic);
-    await at.settled();
+    await at.idle();
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
   });
 
@@ -165,7 +165,7 @@ function rights(install: () => PushInstallation): void {
     await documents.insert(teamMembers, newMember(team.id, disabled.user.id));
     await at.start();
     const message = await at.publish(topic);
-    await at.settled();
+    await at.idle();
     expect(tokensOf(at, message.id)).toEqual([member.device.pushToken]);
     const rows = await ledger(at, message.id);
     expect(
@@ -187,7 +187,7 @@ function rights(install: () => PushInstallation): void {
     const { device } = await at.addSubscriber(topic, { device: { platform: 'ios', pushToken: newId() } });
     await at.start();
     const message = await at.publish(topic);
-    await at.settled();
+    await at.idle();
     expect(await ledger(at, message.id)).toMatchObject([
       { deviceId: device.id, status: 'skipped', reason: 'not configured' },
     ]);
@@ -237,10 +237,10 @@ function rights(install: () => PushInstallation): void {
     await eventually(async () =>
       expect(await at.engine.documents.get(devices, dead.device.id)).toMatchObject({ isActive: false }),
     );
-    await at.settled();
+    await at.idle();
     expect(await at.engine.documents.get(devices, alive.device.id)).toMatchObject({ isActive: true });
     const next = await at.publish(topic);
-    await at.settled();
+    await at.idle();
     expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: 1, dead_token: 1 });
     expect(await at.engine.deliveries.counts(next.id)).toMatchObject({ sent: 1, dead_token: 0 });
   });
@@ -388,7 +388,7 @@ function expiring(install: () => PushInstallation): void {
     await at.addSubscriber(topic);
     const message = await at.publish(topic, { expiresAt: at.clock() - 1 });
     await at.start();
-    await at.settled();
+    await at.idle();
     expect(tokensOf(at, message.id)).toEqual([]);
     expect(await ledger(at, message.id)).toEqual([]);
   });
@@ -422,7 +422,7 @@ function expiring(install: () => PushInstallation): void {
     const offset = await at.engine.eventLog.append(topic.partition, record, topic.name);
     await at.engine.messages.apply([{ partition: topic.partition, offset, record }]);
     await at.start();
-    await at.settled();
+    await at.idle();
     expect(tokensOf(at, message.id)).toEqual([]);
   });
 }

@@ -1,5 +1,5 @@
 import { sweepPlaces, type SweepPlace } from '@tocsin/shared/collections/sweep-places.ts';
-import { walkTopics } from '@tocsin/shared/operations/topics/walk-topics.ts';
+import { paginateTopics } from '@tocsin/shared/operations/topics/paginate-topics.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from './sweep/retention-deps.ts';
 
 const name = 'reconcile-counts';
@@ -22,7 +22,7 @@ async function runRound(deps: RetentionDeps, limit: SweepLimit, from: SweepPlace
   const { documents, messages } = deps.engine;
   let at = from;
   let removed = 0;
-  for await (const page of walkTopics(documents, from.place ?? undefined)) {
+  for await (const page of paginateTopics(documents, from.place ?? undefined)) {
     for (const topic of page) {
       if (isOver(deps, limit)) return { removed, hasMore: true };
       if (topic.ownerId !== at.place) at = await documents.update(sweepPlaces, at, { place: topic.ownerId });

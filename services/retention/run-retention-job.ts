@@ -43,7 +43,7 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
   const at = {
     now: deps.clock(),
     batchesMax: cleanUpBatchesMax,
-    settleMs: deps.settleMs,
+    lateWritesMs: deps.lateWritesMs,
     retentionDays: deps.retentionDays,
   };
   if (data.kind === 'clean-up-topic') return untilDone(cleanUpTopic(deps.engine, data.topicId, at));

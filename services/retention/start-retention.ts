@@ -10,8 +10,8 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { readSchedule } from '@tocsin/shared/platform/read-schedule.ts';
 import { auditBy, bySystem } from '@tocsin/shared/collections/audit-log.ts';
-import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
-import { giveWay } from './sweep/give-way.ts';
+import { lateWritesMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { sweepThrottle } from './sweep/sweep-throttle.ts';
 import { retentionMetrics } from './sweep/retention-metrics.ts';
 import { runRetentionJob } from './run-retention-job.ts';
 import { sweeps } from './sweeps.ts';
@@ -57,13 +57,13 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
       clock,
       metrics,
       makeId: randomId,
-      settleMs: settleMsOf(config),
+      lateWritesMs: lateWritesMsOf(config),
       teamPeriods: teamPeriodsOf(config),
       retentionDays: retentionDaysOf(config),
       auditRetentionMs: Math.round(config.AUDIT_RETENTION_DAYS * 86_400_000),
       audit: auditBy({ makeId: randomId, clock }, bySystem),
       closing: closing.signal,
-      giveWay: giveWay(engine),
+      giveWay: sweepThrottle(engine),
       storeTime: options.storeTime ?? (() => engine.documents.storeTime()),
     };
     for (const { name } of sweeps) {

@@ -1,9 +1,9 @@
 import { cleanUpTopics } from './lifecycle/clean-up-topics.ts';
 import { completeTeamRemovals } from './lifecycle/complete-team-removals.ts';
 import { eraseAccounts } from './lifecycle/erase-accounts.ts';
-import { emptyDeletedMessages } from './messages/empty-deleted-messages.ts';
+import { redactDeletedMessages } from './messages/redact-deleted-messages.ts';
 import { expireMessages } from './messages/expire-messages.ts';
-import { giveBackSpace } from './messages/give-back-space.ts';
+import { reclaimSpace } from './messages/reclaim-space.ts';
 import { lapseTeams } from './lifecycle/lapse-teams.ts';
 import { pruneDeliveries } from './messages/prune-deliveries.ts';
 import { reconcileCounts } from './reconcile-counts.ts';
@@ -30,8 +30,8 @@ export interface Sweep {
 /** All scheduled sweeps. Each runs by RETENTION_SCHEDULE, on one replica per slot. */
 export const sweeps: readonly Sweep[] = [
   { name: 'expire-messages', goesOn: true, run: expireMessages },
-  { name: 'give-back-space', goesOn: true, run: giveBackSpace },
-  { name: 'empty-deleted-messages', run: emptyDeletedMessages },
+  { name: 'give-back-space', goesOn: true, run: reclaimSpace },
+  { name: 'empty-deleted-messages', run: redactDeletedMessages },
   { name: 'prune-deliveries', run: pruneDeliveries },
   { name: 'erase-accounts', run: eraseAccounts },
   { name: 'clean-up-topics', run: cleanUpTopics },

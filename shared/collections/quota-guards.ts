@@ -8,7 +8,7 @@ import {
   type Documents,
   type Write,
 } from '../ports/documents.ts';
-import { holderTurns } from '../async/holder-turns.ts';
+import { documentsMutex } from '../async/keyed-mutex.ts';
 import { retryStale } from '../documents/retry-stale.ts';
 
 /**
@@ -55,7 +55,7 @@ export async function commitWithinQuota<T>(
   let hasLost = false;
   return retryStale(
     () => {
-      if (hasLost) return holderTurns(documents).run(holderId, attempt);
+      if (hasLost) return documentsMutex(documents).run(holderId, attempt);
       hasLost = true;
       return attempt();
     },

@@ -34,14 +34,14 @@ export const topicCleanups: Collection<TopicCleanup> = {
  * (5 s), a delayed record of the fan-out, an email in preparation. An erasure is complete if nothing was left
  * after this time.
  */
-export const settleMsOf = (config: { readonly ERASURE_SETTLE_SECONDS: number }): number =>
+export const lateWritesMsOf = (config: { readonly ERASURE_SETTLE_SECONDS: number }): number =>
   config.ERASURE_SETTLE_SECONDS * 1_000;
 
-/** The limits of an erasure run: at most `batchesMax` batches; the last run is `settleMs` after the deletion. */
+/** The limits of an erasure run: at most `batchesMax` batches; the last run is `lateWritesMs` after the deletion. */
 export interface ErasureRun {
   readonly now: number;
   readonly batchesMax: number;
-  readonly settleMs: number;
+  readonly lateWritesMs: number;
 }
 
 /** Returns a new clean-up. */

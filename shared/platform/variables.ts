@@ -7,7 +7,7 @@ export const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
 export type Role = (typeof roles)[number];
 
 /** Documentation of a variable, in Markdown. */
-interface Told {
+interface VariableDoc {
   readonly about: string;
   /** Describes a default that is not a constant, such as the value of another variable. */
   readonly shown?: string;
@@ -17,7 +17,7 @@ interface Told {
   readonly isSecret?: true;
 }
 
-const tellings = z.registry<Told>();
+const variableDocs = z.registry<VariableDoc>();
 
 /** Splits a comma-separated list. */
 export const list = (text: string): string[] =>
@@ -52,18 +52,18 @@ const isReadBy =
 export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
 const listening = {
-  HOST: z.string().default('127.0.0.1').register(tellings, {
+  HOST: z.string().default('127.0.0.1').register(variableDocs, {
     about: 'listening address; the container image sets `0.0.0.0`',
   }),
-  PORT: port.default(8080).register(tellings, {
+  PORT: port.default(8080).register(variableDocs, {
     about: 'port of the API; 0 selects a free port',
   }),
-  BASE_URL: httpUrl.optional().register(tellings, {
+  BASE_URL: httpUrl.optional().register(variableDocs, {
     about: 'public URL of the API; verification links start with it',
     shown: 'the listening address',
     example: 'https://tocsin.example.org',
   }),
-  APP_URL: url.optional().register(tellings, {
+  APP_URL: url.optional().register(variableDocs, {
     about: 'URL of the app; other links in emails point to it',
     shown: '`BASE_URL`',
     example: 'https://app.example.org',
@@ -71,22 +71,22 @@ const listening = {
 };
 
 const embedded = {
-  DATA_DIR: z.string().default('./data').register(tellings, {
+  DATA_DIR: z.string().default('./data').register(variableDocs, {
     about: "directory of the embedded engine's file and of emails without a mail server; the image sets `/data`",
   }),
 };
 
 const cluster = {
-  KAFKA_BROKERS: z.string().optional().register(tellings, {
+  KAFKA_BROKERS: z.string().optional().register(variableDocs, {
     about:
       'Kafka brokers, comma-separated. Set these three variables for a cluster, or none of them for the embedded engine',
     example: 'kafka:9092',
   }),
-  MONGO_URL: z.string().optional().register(tellings, {
+  MONGO_URL: z.string().optional().register(variableDocs, {
     about: 'MongoDB replica set with the database name',
     example: 'mongodb://mongo:27017/tocsin?replicaSet=rs0',
   }),
-  REDIS_URL: z.string().optional().register(tellings, {
+  REDIS_URL: z.string().optional().register(variableDocs, {
     about: 'Redis with `maxmemory-policy noeviction`',
     example: 'redis://redis:6379',
   }),
@@ -97,38 +97,38 @@ const logTopic = {
     .string()
     .regex(/^[A-Za-z0-9._-]{1,200}$/)
     .default('tocsin.messages')
-    .register(tellings, {
+    .register(variableDocs, {
       about: `Kafka topic of the event log; also the prefix of consumer groups, and of keys and channels in Redis`,
     }),
-  KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(tellings, {
+  KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(variableDocs, {
     about: 'number of partitions, 1 to 1,000. Applies when the topic is created; must not change later',
   }),
-  KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(tellings, {
+  KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(variableDocs, {
     about: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2. Applies when the topic is created',
   }),
-  KAFKA_RETENTION_DAYS: days.default(7).register(tellings, {
+  KAFKA_RETENTION_DAYS: days.default(7).register(variableDocs, {
     about: 'retention of records in Kafka. Applies when the topic is created',
   }),
 };
 
 const kafkaAccess = {
-  KAFKA_TLS: flag.default(false).register(tellings, {
+  KAFKA_TLS: flag.default(false).register(variableDocs, {
     about: '`on` encrypts connections to the brokers and checks their certificates',
   }),
-  KAFKA_TLS_CA_FILE: z.string().optional().register(tellings, {
+  KAFKA_TLS_CA_FILE: z.string().optional().register(variableDocs, {
     about: 'trusted certificates in PEM; default: the public authorities',
     example: '/etc/tocsin/kafka-ca.pem',
   }),
-  KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional().register(tellings, {
+  KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional().register(variableDocs, {
     about:
       '`plain`, `scram-sha-256` or `scram-sha-512`, together with the next two variables. `plain` sends the password in clear text, so use it only with TLS',
     example: 'scram-sha-512',
   }),
-  KAFKA_SASL_USERNAME: z.string().optional().register(tellings, {
+  KAFKA_SASL_USERNAME: z.string().optional().register(variableDocs, {
     about: '',
     example: 'tocsin',
   }),
-  KAFKA_SASL_PASSWORD: z.string().optional().register(tellings, {
+  KAFKA_SASL_PASSWORD: z.string().optional().register(variableDocs, {
     about: '',
     isSecret: true,
   }),
@@ -140,19 +140,19 @@ const process = {
     .default(roles.join(','))
     .transform(list)
     .pipe(z.array(z.enum(roles)).min(1))
-    .register(tellings, {
+    .register(variableDocs, {
       about: 'roles that `tocsin serve` runs in this process',
     }),
 };
 
 const secrets = {
-  JWT_SECRET: z.string().optional().register(tellings, {
+  JWT_SECRET: z.string().optional().register(variableDocs, {
     about:
       'secrets of access tokens, comma-separated: the first one signs, all of them verify. At least 32 bytes each. Required for a cluster, the same on all nodes',
     shown: 'embedded: generated and stored',
     isSecret: true,
   }),
-  ADMIN_TOKEN: z.string().optional().register(tellings, {
+  ADMIN_TOKEN: z.string().optional().register(variableDocs, {
     about:
       'token of the `/admin` endpoints. Choose a long random value: it grants operator access. At least 16 characters if `NODE_ENV` is `production`, as in the container and the systemd unit. Without it, `/admin` returns 404',
     isSecret: true,
@@ -163,77 +163,77 @@ const mails = {
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, error: 'must be a URL that begins with smtp:// or smtps://' })
     .optional()
-    .register(tellings, {
+    .register(variableDocs, {
       about: 'mail server, `smtp://` or `smtps://`. Without it, emails are written to files',
       example: 'smtp://user:password@mail.example.org:587',
     }),
-  MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>').register(tellings, {
+  MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>').register(variableDocs, {
     about: 'sender of emails',
   }),
 };
 
 const signIn = {
-  GOOGLE_CLIENT_ID: z.string().optional().register(tellings, {
+  GOOGLE_CLIENT_ID: z.string().optional().register(variableDocs, {
     about: 'enables Google login, together with the next variable',
   }),
-  GOOGLE_CLIENT_SECRET: z.string().optional().register(tellings, {
+  GOOGLE_CLIENT_SECRET: z.string().optional().register(variableDocs, {
     about: '',
     isSecret: true,
   }),
-  GOOGLE_ISSUER: httpUrl.default('https://accounts.google.com').register(tellings, {
+  GOOGLE_ISSUER: httpUrl.default('https://accounts.google.com').register(variableDocs, {
     about: 'OpenID provider; its configuration is read from this URL. Use `http:` only on your own network',
   }),
-  APPLE_CLIENT_ID: z.string().optional().register(tellings, {
+  APPLE_CLIENT_ID: z.string().optional().register(variableDocs, {
     about: `bundle ID of the app, the audience of its identity tokens. Enables Apple login`,
   }),
-  APPLE_ISSUER: httpUrl.default('https://appleid.apple.com').register(tellings, {
+  APPLE_ISSUER: httpUrl.default('https://appleid.apple.com').register(variableDocs, {
     about: 'issuer of the identity tokens',
   }),
-  APPLE_JWKS_URL: httpUrl.default('https://appleid.apple.com/auth/keys').register(tellings, {
+  APPLE_JWKS_URL: httpUrl.default('https://appleid.apple.com/auth/keys').register(variableDocs, {
     about: 'public keys that verify the identity tokens',
   }),
 };
 
 const push = {
-  APNS_KEY_FILE: z.string().optional().register(tellings, {
+  APNS_KEY_FILE: z.string().optional().register(variableDocs, {
     about:
       "`.p8` key from Apple's developer account. Together with the next three variables, enables pushes to `ios` devices",
   }),
-  APNS_KEY_ID: z.string().optional().register(tellings, {
+  APNS_KEY_ID: z.string().optional().register(variableDocs, {
     about: '',
   }),
-  APNS_TEAM_ID: z.string().optional().register(tellings, {
+  APNS_TEAM_ID: z.string().optional().register(variableDocs, {
     about: '',
   }),
-  APNS_BUNDLE_ID: z.string().optional().register(tellings, {
+  APNS_BUNDLE_ID: z.string().optional().register(variableDocs, {
     about: 'bundle ID of the app',
   }),
-  APNS_URL: httpUrl.optional().register(tellings, {
+  APNS_URL: httpUrl.optional().register(variableDocs, {
     about: 'APNs URL: `https://api.sandbox.push.apple.com` for apps in development, or a simulator',
     shown: `Apple's own`,
   }),
-  APNS_CA_FILE: z.string().optional().register(tellings, {
+  APNS_CA_FILE: z.string().optional().register(variableDocs, {
     about: `PEM certificate of the authority of a simulator's certificate`,
   }),
-  FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(tellings, {
+  FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(variableDocs, {
     about: 'service account key in JSON from the Firebase console. Enables pushes to `android` devices',
   }),
-  FCM_URL: httpUrl.optional().register(tellings, {
+  FCM_URL: httpUrl.optional().register(variableDocs, {
     about: 'FCM simulator; access tokens then come from the `token_uri` of the service account',
     shown: `Google's own`,
   }),
-  EXPO_ACCESS_TOKEN: z.string().optional().register(tellings, {
+  EXPO_ACCESS_TOKEN: z.string().optional().register(variableDocs, {
     about: 'access token of Expo projects with enhanced push security',
     isSecret: true,
   }),
-  EXPO_URL: httpUrl.optional().register(tellings, {
+  EXPO_URL: httpUrl.optional().register(variableDocs, {
     about: 'Expo push API, for tests',
     shown: `Expo's own`,
   }),
-  EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(tellings, {
+  EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(variableDocs, {
     about: 'delay before push receipts are first fetched from Expo, which keeps them for a day',
   }),
-  PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(tellings, {
+  PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(variableDocs, {
     about:
       'how long a push is retried after temporary errors of its provider, at most 86,400; then it becomes a [dead letter](operations.md#undelivered-pushes)',
   }),
@@ -244,36 +244,36 @@ const retention = {
     .string()
     .refine(isReadBy(readSchedule), 'must be a duration like 60s or a cron expression of five fields')
     .default('60s')
-    .register(tellings, {
+    .register(variableDocs, {
       about: 'schedule of sweeps: `60s`, `5m`, `1h`, `1d`, or a cron expression of five fields in UTC',
     }),
-  RETENTION_DAYS_FREE: days.default(7).register(tellings, {
+  RETENTION_DAYS_FREE: days.default(7).register(variableDocs, {
     about: `retention of messages by the tier of the topic's owner at the time of the publish`,
   }),
-  RETENTION_DAYS_ESSENTIALS: days.default(30).register(tellings, {
+  RETENTION_DAYS_ESSENTIALS: days.default(30).register(variableDocs, {
     about: 'as above',
   }),
-  RETENTION_DAYS_TEAM: days.default(90).register(tellings, {
+  RETENTION_DAYS_TEAM: days.default(90).register(variableDocs, {
     about: 'as above',
   }),
-  ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(tellings, {
+  ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(variableDocs, {
     about:
       'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight. Nodes cache for up to 5 seconds; 10 to 86,400',
   }),
-  TEAM_GRACE_DAYS: daysOrNone.default(7).register(tellings, {
+  TEAM_GRACE_DAYS: daysOrNone.default(7).register(variableDocs, {
     about:
       'grace period of a team whose owner is below the TEAM tier; then the team is deactivated. Fractions are allowed',
   }),
-  TEAM_REMOVAL_DAYS: daysOrNone.default(60).register(tellings, {
+  TEAM_REMOVAL_DAYS: daysOrNone.default(60).register(variableDocs, {
     about: 'time from the deactivation of a team to its removal (`removal_at`). Fractions are allowed',
   }),
-  AUDIT_RETENTION_DAYS: days.default(365).register(tellings, {
+  AUDIT_RETENTION_DAYS: days.default(365).register(variableDocs, {
     about: 'retention of the [audit log](audit-log.md). Fractions are allowed',
   }),
 };
 
 const limits = {
-  RATE_LIMITS: flag.default(true).register(tellings, {
+  RATE_LIMITS: flag.default(true).register(variableDocs, {
     about:
       '`off` disables all limits on requests, publishes, failed logins, emails per address and open streams; for load tests and trusted networks',
   }),
@@ -281,7 +281,7 @@ const limits = {
     .string()
     .refine(isReadBy(trustedProxies), 'must be a number of hops, or comma-separated addresses and CIDRs')
     .default('')
-    .register(tellings, {
+    .register(variableDocs, {
       about: 'proxies whose `X-Forwarded-For` is trusted: a number of hops, or comma-separated addresses and CIDRs',
       shown: 'none',
       example: '1',
@@ -294,7 +294,7 @@ const limits = {
       'must be `*`, or comma-separated origins like https://app.example.org',
     )
     .optional()
-    .register(tellings, {
+    .register(variableDocs, {
       about: 'origins whose scripts can call the API, comma-separated; `*` allows all',
       shown: 'the origin of `APP_URL`',
       example: 'https://app.example.org',
@@ -307,14 +307,14 @@ const watching = {
     .toLowerCase()
     .pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']))
     .default('info')
-    .register(tellings, {
+    .register(variableDocs, {
       about: '`trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`',
     }),
-  SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(15).default(0).register(tellings, {
+  SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(15).default(0).register(variableDocs, {
     about:
       'how long a terminating API node reports that it is not ready before it stops, so that the load balancer can remove it. At most 15',
   }),
-  METRICS_PORT: port.optional().register(tellings, {
+  METRICS_PORT: port.optional().register(variableDocs, {
     about:
       "port of `HOST` for health and metrics of any process. Without it, the API's port serves both, and processes without the role `api` serve neither",
     example: '9090',
@@ -322,56 +322,56 @@ const watching = {
 };
 
 const tracing = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().register(tellings, {
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().register(variableDocs, {
     about:
       'OTLP/HTTP collector; enables [tracing](operations.md#tracing), as does the next variable. Spans are sent to `/v1/traces` of this URL',
     example: 'http://otel-collector:4318',
   }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().register(tellings, {
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().register(variableDocs, {
     about: 'complete URL for spans; takes precedence over the previous variable',
   }),
-  OTEL_TRACES_EXPORTER: z.string().optional().register(tellings, {
+  OTEL_TRACES_EXPORTER: z.string().optional().register(variableDocs, {
     about: '`otlp` enables tracing, by default to `http://localhost:4318`; `none` disables it',
     shown: '`otlp` with an endpoint',
   }),
-  OTEL_SDK_DISABLED: z.string().optional().register(tellings, {
+  OTEL_SDK_DISABLED: z.string().optional().register(variableDocs, {
     about: '`true` disables tracing regardless of other variables',
   }),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional().register(tellings, {
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional().register(variableDocs, {
     about: 'tracing is off for other values',
     shown: '`http/protobuf`',
   }),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional().register(tellings, {
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional().register(variableDocs, {
     about: 'as above; takes precedence over the previous variable',
     shown: '`http/protobuf`',
   }),
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional().register(tellings, {
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional().register(variableDocs, {
     about: 'headers for the collector, such as an API key: `name=value`, comma-separated',
     isSecret: true,
   }),
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional().register(tellings, {
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional().register(variableDocs, {
     about: 'as above; takes precedence over the previous variable',
     isSecret: true,
   }),
-  OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on').register(tellings, {
+  OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on').register(variableDocs, {
     about:
       'sampler: `always_on`, `always_off`, `traceidratio`, or one of them with the prefix `parentbased_`, which follows the `traceparent` of the request',
   }),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).register(tellings, {
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).register(variableDocs, {
     about: 'fraction of traces that `traceidratio` keeps, 0 to 1',
   }),
-  OTEL_SERVICE_NAME: z.string().optional().register(tellings, {
+  OTEL_SERVICE_NAME: z.string().optional().register(variableDocs, {
     about: 'service name of spans',
     shown: '`tocsin`, or `tocsin-<role>` if each role has its own process',
   }),
-  OTEL_RESOURCE_ATTRIBUTES: z.string().optional().register(tellings, {
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional().register(variableDocs, {
     about: 'additional resource attributes of spans: `name=value`, comma-separated',
     example: 'deployment.environment.name=production',
   }),
 };
 
 const terms = {
-  TERMS_VERSION: z.string().min(1).max(50).default('1.0').register(tellings, {
+  TERMS_VERSION: z.string().min(1).max(50).default('1.0').register(variableDocs, {
     about: 'version of the terms that accounts accept',
   }),
 };
@@ -397,7 +397,7 @@ export const variables = z.object({
 export type Variables = z.infer<typeof variables>;
 
 /** The documentation of a variable for operators. */
-export interface VariableRow extends Told {
+export interface VariableRow extends VariableDoc {
   readonly name: string;
   /** The default as text; undefined if there is no default. */
   readonly byDefault: string | undefined;
@@ -429,7 +429,7 @@ function rowsOf(group: Readonly<Record<string, z.ZodType>>): VariableRow[] {
   return Object.entries(group).map(([name, schema]) => ({
     name,
     byDefault: asText(schema.parse(undefined)),
-    ...tellings.get(schema)!,
+    ...variableDocs.get(schema)!,
   }));
 }
 

@@ -32,7 +32,7 @@ export interface Messages {
    * second copies and what has expired, and resolves with the rest, each with the position of the topic's record
    * before it (null: the first that the store knows of).
    */
-  settle(partition: number, records: readonly PlacedRecord[]): Promise<SettledRecord[]>;
+  reconcile(partition: number, records: readonly PlacedRecord[]): Promise<ReconciledRecord[]>;
 
   /** Position up to which, inclusive, everything of the partition is stored; -1 before the first. Only grows. */
   watermark(partition: number): Promise<number>;
@@ -102,7 +102,7 @@ export interface Messages {
    * Takes text, title and tags from messages that were deleted at or before the time, for good: at most `limit` messages,
    * none of the topics in `except`. Resolves with how many, 0 when nothing is left.
    */
-  emptyDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
+  redactDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
 
   /**
    * Gives messages of the topic another expiry, so long after their timestamp; with `onlyLonger` those alone that live longer
@@ -167,7 +167,7 @@ export interface ExpiredOfTopic extends MessageVolume {
   readonly topicId: string;
 }
 
-export interface SettledRecord extends PlacedRecord {
+export interface ReconciledRecord extends PlacedRecord {
   readonly previousOffset: number | null;
 }
 

@@ -57,12 +57,12 @@ function callerOf({ by = 'owner' }: Fixture): Caller {
 async function eachRefused<T>(
   inputs: readonly T[],
   send: (input: T) => Promise<Answer>,
-  judge: (input: T, answer: Answer) => void,
+  verify: (input: T, answer: Answer) => void,
 ): Promise<void> {
   for (let at = 0; at < inputs.length; at += 10) {
     const batch = inputs.slice(at, at + 10);
     const answers = await Promise.all(batch.map(send));
-    batch.forEach((input, index) => judge(input, answers[index]!));
+    batch.forEach((input, index) => verify(input, answers[index]!));
   }
 }
 

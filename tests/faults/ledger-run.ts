@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { keepPublishing, type KeepPublishingOptions, type Publishing } from '../ledger/keep-publishing.ts';
-import { isBroken, judgeReader, sharedPlaces } from '../ledger/ledger.ts';
+import { isBroken, verifyReader, sharedPlaces } from '../ledger/ledger.ts';
 import { readHistory, readLog } from '../ledger/read-pages.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
@@ -82,7 +82,7 @@ export function startLedgerRun(own: Closers, options: KeepPublishingOptions): Le
       const logs = await stopReaders();
       const ofStreams = logs.filter(({ name }) => /^(sse|websocket) /.test(name));
       const broken = logs
-        .map((log) => ({ log, verdict: judgeReader(log, lines, acked) }))
+        .map((log) => ({ log, verdict: verifyReader(log, lines, acked) }))
         .filter(({ log, verdict }) => isBroken(verdict, log));
       expect(broken.map(({ log, verdict }) => ({ reader: log.name, ...verdict }))).toEqual([]);
       expect(sharedPlaces(acked)).toBe(0);

@@ -60,14 +60,14 @@ describeWithEngines('reading history on MongoDB', ({ mongoUrl }) => {
   /** Offset 10 is on the log without its document, because its publisher hangs; offset 11 of another publisher is stored. */
   const withAHole = async () => {
     const records = recordsOf(topicId, 12);
-    await messages.settle(0, records.slice(0, 10));
+    await messages.reconcile(0, records.slice(0, 10));
     await messages.moveWatermark(0, 9);
     await messages.apply([records[11]!]);
     return records;
   };
   /** The fan-out's step for the next batch. */
   const settle = async (store: Messages, records: readonly PlacedRecord[]) => {
-    await store.settle(0, records);
+    await store.reconcile(0, records);
     await store.moveWatermark(0, records.at(-1)!.offset);
   };
 

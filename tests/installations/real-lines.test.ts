@@ -3,7 +3,7 @@ import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
-import { isBroken, judgeReader, sharedPlaces, type Acked, type ReaderLog, type Verdict } from '../ledger/ledger.ts';
+import { isBroken, verifyReader, sharedPlaces, type Acked, type ReaderLog, type Verdict } from '../ledger/ledger.ts';
 import { publishLines } from '../ledger/publish-lines.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 import { pushLedger, type PushLedger } from '../support/push-ledger.ts';
@@ -71,7 +71,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     await pushes.settled(acked);
     const pushesMs = lap();
 
-    const verdicts = logs.map((log) => ({ log, verdict: judgeReader(log, lines, acked) }));
+    const verdicts = logs.map((log) => ({ log, verdict: verifyReader(log, lines, acked) }));
     printFigures('real lines', {
       engine: stack.engine,
       acked: acked.length,
@@ -82,7 +82,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
       brokenReaders: verdicts.filter(({ log, verdict }) => isBroken(verdict, log)).length,
       ...totals(verdicts),
       repeatedByKafka: repeats(verdicts),
-      pushes: pushes.judge(acked),
+      pushes: pushes.verify(acked),
       publishMs,
       catchUpMs,
       pushesMs,
@@ -94,7 +94,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     ).toEqual([]);
     expect(sharedPlaces(acked)).toBe(0);
     // A killed notifier may repeat the sub-batch in progress, with the same collapse ID.
-    for (const device of pushes.judge(acked)) expect(device).toMatchObject({ missing: 0, unexpected: 0 });
+    for (const device of pushes.verify(acked)) expect(device).toMatchObject({ missing: 0, unexpected: 0 });
     expect(acked).toHaveLength(lineCount);
   }, 480_000);
 });

@@ -5,7 +5,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { printFigures, residentMb } from '@tocsin/shared/testing/figures.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
-import { judgeReader } from '../ledger/ledger.ts';
+import { verifyReader } from '../ledger/ledger.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
 import type { StreamReader } from '../ledger/reader.ts';
@@ -96,7 +96,7 @@ test('drops a consumer that stops reading at one mebibyte, without effect on oth
   });
 
   const nothing = { lost: 0, repeated: 0, phantom: 0, changed: 0, inverted: 0, outOfPublishersOrder: 0 };
-  expect(logs.map((log) => judgeReader(log, publishing.lines, publishing.acked))).toEqual(logs.map(() => nothing));
+  expect(logs.map((log) => verifyReader(log, publishing.lines, publishing.acked))).toEqual(logs.map(() => nothing));
   expect(readers.map(({ ends }) => ends)).toEqual([['cut off'], [4008], [], []]);
   // Node counts the chunk in progress completely, including the part that the system accepted.
   expect(bufferedBytes).toBeGreaterThan(mebibyte / 2);

@@ -56,7 +56,7 @@ export interface Verdict {
  * Compares the messages of a reader with the attempted and acknowledged lines. Pure: the same logs give the same verdict.
  * `attempted` are all lines that were sent; a reader may or may not receive a line with unknown outcome.
  */
-export function judgeReader(reader: ReaderLog, attempted: readonly Line[], acked: readonly Acked[]): Verdict {
+export function verifyReader(reader: ReaderLog, attempted: readonly Line[], acked: readonly Acked[]): Verdict {
   const attemptedTexts = new Set(attempted.map((line) => textKey(line.topic, line.text)));
   const ackedById = new Map(acked.filter(({ line }) => reader.topics.includes(line.topic)).map((one) => [one.id, one]));
   const seenIds = new Set<string>();

@@ -7,7 +7,7 @@ import type { Acked } from '../ledger/ledger.ts';
 import { createAccount } from './stack.ts';
 
 /** Long enough for the next notifier to take over the jobs of a killed one. */
-const settleMs = 90_000;
+const lateWritesMs = 90_000;
 
 export interface DeviceVerdict {
   readonly device: string;
@@ -24,7 +24,7 @@ export interface DeviceVerdict {
 export interface PushLedger {
   /** Resolves when every expected push has arrived or the timeout expired. */
   settled(acked: readonly Acked[]): Promise<void>;
-  judge(acked: readonly Acked[]): DeviceVerdict[];
+  verify(acked: readonly Acked[]): DeviceVerdict[];
 }
 
 const phones = [
@@ -54,7 +54,7 @@ export async function pushLedger(
       expect(subscribed.status).toBe(201);
     }
   }
-  const judge = (acked: readonly Acked[]) =>
+  const verify = (acked: readonly Acked[]) =>
     phones.map(({ device, matches }): DeviceVerdict => {
       const ids = expo.pushes.filter(({ token }) => token === tokens.get(device)).map(({ messageId }) => messageId);
       const got = new Set(ids);
@@ -68,10 +68,10 @@ export async function pushLedger(
       };
     });
   return {
-    judge,
+    verify,
     settled: (acked) =>
-      eventually(() => judge(acked).every(({ missing }) => missing === 0), {
-        timeoutMs: settleMs,
+      eventually(() => verify(acked).every(({ missing }) => missing === 0), {
+        timeoutMs: lateWritesMs,
         intervalMs: 250,
       }).then(
         () => undefined,

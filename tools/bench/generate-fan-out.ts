@@ -40,7 +40,7 @@ export interface FanOutResult {
 const warmUpMessages = 50;
 const warmUpMsMax = 30_000;
 /** The last messages may take this long after the last publish; what is missing then is lost. */
-const settleMsMax = 10_000;
+const lateWritesMsMax = 10_000;
 /** Streams that are opened at once. */
 const opensMax = 50;
 
@@ -60,7 +60,7 @@ async function generate(load: FanOutLoad): Promise<FanOutResult> {
   const answers = await publishAll(load, { publisher, tally, from: warmUpMessages, to: warmUpMessages + messages });
   const publishSeconds = (performance.now() - began) / 1_000;
   const expected = load.streams * messages;
-  await until(() => tally.distinct === expected, settleMsMax);
+  await until(() => tally.distinct === expected, lateWritesMsMax);
   const cpuUs = cpuOf(tally.received);
   const after = residentMb(load.serverPids);
   publisher.close();

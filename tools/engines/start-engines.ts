@@ -2,7 +2,7 @@ import type { Engine } from './engine.ts';
 import { startKafka, type KafkaEngine, type KafkaOptions } from './start-kafka.ts';
 import { startMongo } from './start-mongo.ts';
 import { startRedis } from './start-redis.ts';
-import { startTogether, stopTogether } from './start-together.ts';
+import { startConcurrently, stopConcurrently } from './start-concurrently.ts';
 
 export type Engines = { kafka: KafkaEngine; mongo: Engine; redis: Engine; stop(): Promise<void> };
 
@@ -20,12 +20,12 @@ export const startEngines = async ({
   ...options
 }: EnginesOptions = {}): Promise<Engines> => {
   const at = (port: number | undefined) => ({ ...options, ...(port !== undefined && { port }) });
-  const [kafka, mongo, redis] = await startTogether<[KafkaEngine, Engine, Engine]>([
+  const [kafka, mongo, redis] = await startConcurrently<[KafkaEngine, Engine, Engine]>([
     startKafka(at(kafkaPort)),
     startMongo(at(mongoPort)),
     startRedis(at(redisPort)),
   ]);
-  return { kafka, mongo, redis, stop: () => stopTogether([kafka, mongo, redis]) };
+  return { kafka, mongo, redis, stop: () => stopConcurrently([kafka, mongo, redis]) };
 };
 
 /** The engines as the lines of an environment, in the order Kafka, MongoDB, Redis. */

@@ -9,7 +9,7 @@ import { formattedStorage, installKafka, templateClusterId, type KafkaInstallati
 import { kafkaProperties, type KafkaNode, type KafkaProtocol } from './kafka-properties.ts';
 import { portAccepts } from './port-accepts.ts';
 import { reportProgress } from './report-progress.ts';
-import { startTogether } from './start-together.ts';
+import { startConcurrently } from './start-concurrently.ts';
 
 export type KafkaOptions = EngineOptions & {
   /**
@@ -51,7 +51,7 @@ const startNodes = async (
 ): Promise<KafkaEngine> => {
   const clusterId = randomClusterId();
   // None of them serves before a majority is there, so they start together.
-  const nodes = await startTogether<Engine[]>(
+  const nodes = await startConcurrently<Engine[]>(
     ports.brokerPorts.map((_, i) => startNode(installation, { options, nodeId: i + 1, ports, clusterId })),
   );
   return wholeCluster(nodes, ports.brokerPorts);

@@ -8,7 +8,7 @@ import type { Engine } from './engine.ts';
 import { isPrimary, replicaSet } from './mongo-replica-set.ts';
 import { startMongo } from './start-mongo.ts';
 import { startRedis } from './start-redis.ts';
-import { startTogether, stopTogether } from './start-together.ts';
+import { startConcurrently, stopConcurrently } from './start-concurrently.ts';
 
 /** A MongoDB and a Redis that speak TLS alone and ask who is there. */
 export type SecuredStores = {
@@ -31,12 +31,12 @@ export const startSecuredStores = async (): Promise<SecuredStores> => {
   try {
     const { keyFile, certificateFile: caFile } = await makeCertificate(dir);
     const password = randomBytes(12).toString('hex');
-    const [mongo, redis] = await startTogether<[Engine, Engine]>([
+    const [mongo, redis] = await startConcurrently<[Engine, Engine]>([
       securedMongo({ dir, caFile, keyFile, password }),
       securedRedis({ caFile, keyFile, password }),
     ]);
     const stop = async () => {
-      await stopTogether([mongo, redis]);
+      await stopConcurrently([mongo, redis]);
       remove();
     };
     return { mongo, redis, caFile, stop };

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTogether } from '../engines/start-together.ts';
+import { startConcurrently } from '../engines/start-concurrently.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** A whole installation as processes, and what is needed to use and to break it. */
@@ -111,7 +111,7 @@ async function startAll(
     await Promise.all(servers.map((server) => server.stop()));
     place.remove();
   };
-  await startTogether(
+  await startConcurrently(
     servers.map(async (server) => {
       await server.start();
       return server;

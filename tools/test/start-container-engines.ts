@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startOnFreePorts } from '../engines/free-ports.ts';
 import { kafkaContainerEnvironment } from '../engines/kafka-properties.ts';
 import { isPrimary, mongoParameters, mongoUrl, replicaSet } from '../engines/mongo-replica-set.ts';
-import { startTogether, stopTogether } from '../engines/start-together.ts';
+import { startConcurrently, stopConcurrently } from '../engines/start-concurrently.ts';
 
 /** The images of docker-compose.yml. */
 export const images = { kafka: 'apache/kafka:4.3.1', mongo: 'mongo:8.0', redis: 'redis:8.2' };
@@ -20,14 +20,14 @@ export const startContainerEngines = async (): Promise<ContainerEngines> => {
   const { getContainerRuntimeClient } = await import('testcontainers');
   const runtime = await getContainerRuntimeClient();
   const host = runtime.info.containerRuntime.host;
-  const [kafka, mongo, redis] = await startTogether<[StartedContainer, StartedContainer, StartedContainer]>([
+  const [kafka, mongo, redis] = await startConcurrently<[StartedContainer, StartedContainer, StartedContainer]>([
     startKafka(host),
     startMongo(),
     startRedis(),
   ]);
   return {
     environment: { KAFKA_BROKERS: kafka.url, MONGO_URL: mongo.url, REDIS_URL: redis.url },
-    stop: () => stopTogether([kafka, mongo, redis]),
+    stop: () => stopConcurrently([kafka, mongo, redis]),
   };
 };
 

@@ -13,7 +13,7 @@ export interface ReaderAuthorization {
   /** The reader's credential; null if anonymous. */
   readonly credential: CredentialRef | null;
   /** Checks access like streams. */
-  readonly endReason: StreamRequest['judge'];
+  readonly endReason: StreamRequest['authorize'];
   /** Throws the error that the request would get now: 401, 403, 404. */
   require(): Promise<void>;
 }
@@ -55,8 +55,8 @@ export async function waitAsReader<T>(
   topic: Topic,
   { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },
 ): Promise<T[]> {
-  const judge = await authorizeReader(deps, context, topic);
+  const authorization = await authorizeReader(deps, context, topic);
   const waited = await waitForRecord(deps, topic, { waitMs, read, closed: context.response });
-  await judge.require();
+  await authorization.require();
   return waited;
 }

@@ -21,7 +21,7 @@ export interface AuthorizedStream {
 export function authorizeStream(
   deps: ApiDeps,
   { caller, credential, topics }: AuthorizedStream,
-): StreamRequest['judge'] {
+): StreamRequest['authorize'] {
   return async (onTopic) => {
     const current = credential === null ? caller : await callerNow(deps, credential);
     // A topic's tokens are deleted with it, so report the topic's deletion.

@@ -86,7 +86,7 @@ export interface Opening {
   readonly userId: string;
   readonly through: 'password' | IdentityProvider;
   /** Called with the current account (null: deleted). Resolves with it or throws, so that a concurrently changed password is refused. */
-  readonly judge: (user: User | null) => User;
+  readonly requireActive: (user: User | null) => User;
   readonly set?: Changes<User>;
 }
 
@@ -106,7 +106,7 @@ export async function openLogin(
     details: { method: through },
   });
   const user = await retryStale(async () => {
-    const found = opening.judge(await documents.get(users, userId));
+    const found = opening.requireActive(await documents.get(users, userId));
     return updateWith(documents, users, found, { set, also: [login.insert, ...recorded] });
   });
   await deps.directory.changed({ kind: 'user', userId });

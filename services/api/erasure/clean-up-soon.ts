@@ -1,5 +1,5 @@
 import { cleanUpTopicJobs, retentionQueue } from '@tocsin/shared/domain/retention/retention-job.ts';
-import { settleMsOf, type TopicCleanup } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { lateWritesMsOf, type TopicCleanup } from '@tocsin/shared/collections/topic-cleanups.ts';
 import type { ApiDeps } from '../api-deps.ts';
 
 /**
@@ -11,7 +11,7 @@ export async function cleanUpSoon(
   cleanups: readonly Pick<TopicCleanup, 'topicId' | 'kind'>[],
 ): Promise<void> {
   if (cleanups.length === 0) return;
-  const jobs = cleanUpTopicJobs(cleanups, { makeId: deps.makeId, settleMs: settleMsOf(deps.config) });
+  const jobs = cleanUpTopicJobs(cleanups, { makeId: deps.makeId, lateWritesMs: lateWritesMsOf(deps.config) });
   try {
     await deps.engine.jobQueue.add(retentionQueue, jobs);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { eraseAccountJob, retentionQueue } from '@tocsin/shared/domain/retention/retention-job.ts';
 import { eraseAccount } from '@tocsin/shared/operations/accounts/erase-account.ts';
-import { settleMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { lateWritesMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { removalDeps } from './removal-deps.ts';
 
@@ -13,16 +13,16 @@ const batchesMax = 250;
  */
 export async function eraseSoon(deps: ApiDeps, userId: string): Promise<void> {
   const { deliveries, jobQueue } = deps.engine;
-  const settleMs = settleMsOf(deps.config);
+  const lateWritesMs = lateWritesMsOf(deps.config);
   try {
     const { hasMore } = await eraseAccount({ ...removalDeps(deps), deliveries }, userId, {
       now: deps.clock(),
       batchesMax,
-      settleMs,
+      lateWritesMs: lateWritesMs,
     });
     await jobQueue.add(
       retentionQueue,
-      (hasMore ? [0, settleMs] : [settleMs]).map((delayMs) => eraseAccountJob(deps.makeId(), userId, delayMs)),
+      (hasMore ? [0, lateWritesMs] : [lateWritesMs]).map((delayMs) => eraseAccountJob(deps.makeId(), userId, delayMs)),
     );
   } catch (error) {
     deps.log.warn({ err: error, userId }, 'could not erase a deleted account, leaving it to the next sweep');

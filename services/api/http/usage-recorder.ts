@@ -1,9 +1,9 @@
 import type { ApiKey, TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { coalescedUpdates } from '@tocsin/shared/async/coalesced-updates.ts';
+import { conditionalBuffer } from '@tocsin/shared/async/conditional-buffer.ts';
 import { apiKeys, topicTokens } from '@tocsin/shared/collections/credentials.ts';
-import type { GatheredUpdates } from '@tocsin/shared/async/gathered-updates.ts';
+import type { WriteBehindBuffer } from '@tocsin/shared/async/write-behind-buffer.ts';
 
 /** Requests with one credential since the last write. */
 interface Usage {
@@ -33,7 +33,7 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
     merge: (a: Usage, b: Usage): Usage => ({ requests: a.requests + b.requests, lastAt: Math.max(a.lastAt, b.lastAt) }),
     onLoss: (error: unknown) => log.warn({ err: error }, 'could not record the use of credentials'),
   };
-  const keys = coalescedUpdates<ApiKey, Usage>({
+  const keys = conditionalBuffer<ApiKey, Usage>({
     ...common,
     collection: apiKeys,
     change: (key, usage) => ({
@@ -41,7 +41,7 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
       lastUsedAt: later(key.lastUsedAt, usage.lastAt),
     }),
   });
-  const tokens = coalescedUpdates<TopicToken, Usage>({
+  const tokens = conditionalBuffer<TopicToken, Usage>({
     ...common,
     collection: topicTokens,
     change: (token, usage) => ({ lastUsedAt: later(token.lastUsedAt, usage.lastAt) }),
@@ -59,7 +59,7 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
 
 /** Reads, and again if pending usage of the results had to be written first. */
 async function readWith<T extends ApiKey | TopicToken>(
-  pending: GatheredUpdates<Usage>,
+  pending: WriteBehindBuffer<Usage>,
   find: () => Promise<T[]>,
 ): Promise<T[]> {
   const found = await find();

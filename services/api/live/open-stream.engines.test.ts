@@ -83,7 +83,7 @@ function open(openSink: () => StreamSink = () => new TakingSink(), caller = anon
     isComposite: true,
     ready: {},
     topics: topics.map((topic) => ({ topic, position: null, positionId: null })),
-    judge: () => Promise.resolve(null),
+    authorize: () => Promise.resolve(null),
   });
 }
 

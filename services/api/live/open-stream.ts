@@ -52,7 +52,7 @@ export interface StreamRequest {
   /** The fields of `ready` besides the connection ID. */
   readonly ready: Readonly<Record<string, unknown>>;
   /** Null while the stream may continue; reports the current topics. */
-  readonly judge: (onTopic: (topic: Topic) => void) => Promise<EndReason | null>;
+  readonly authorize: (onTopic: (topic: Topic) => void) => Promise<EndReason | null>;
 }
 
 /** The owner of the caller's streams, for the limits of open streams. */
@@ -97,7 +97,7 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
     caller: request.caller,
     credential: request.credential,
     topicIds: request.topics.map(({ topic }) => topic.id),
-    judge: () => request.judge((topic) => stand.rename(topic)),
+    authorize: () => request.authorize((topic) => stand.rename(topic)),
   });
   sink.ready({ ...request.ready, connection_id: deps.makeId() }, stand.line());
   await run(deps, { sink, cursors, starts, deliver: delivering(sink, stand) });

@@ -20,7 +20,7 @@ const announceAgainMs = 5_000;
 /** Retry-After at the limit of open streams, because the end of a stream is unknown. */
 const retryMs = 5_000;
 
-const judgedAtOnce = 100;
+const authorizedPerRound = 100;
 /** The interval of checks whether the clients of ended streams have disconnected. */
 const closeLookMs = 50;
 
@@ -40,7 +40,7 @@ export interface OpenStream {
   /** The caller's credential; null if anonymous. */
   readonly credential: CredentialRef | null;
   /** Null while the stream may continue, otherwise the reason to end it. Rejects if access cannot be checked now. */
-  readonly judge: () => Promise<EndReason | null>;
+  readonly authorize: () => Promise<EndReason | null>;
 }
 
 /** The owner of a stream and its limit of open streams. */
@@ -164,7 +164,7 @@ export class OpenStreams {
 
   #onChange(change: Change): void {
     for (const stream of this.#streams) if (concerns(change, stream)) this.#toJudge.add(stream);
-    void this.#judgeWaiting();
+    void this.#authorizeWaiting();
   }
 
   async #recheck(): Promise<void> {
@@ -179,28 +179,28 @@ export class OpenStreams {
     await this.#deps.directory.refresh(ids);
     this.#isRechecking = false;
     for (const stream of this.#streams) this.#toJudge.add(stream);
-    await this.#judgeWaiting();
+    await this.#authorizeWaiting();
   }
 
   /** Checks queued streams in turns of the event loop, so that thousands of streams do not block other work. */
-  async #judgeWaiting(): Promise<void> {
+  async #authorizeWaiting(): Promise<void> {
     if (this.#isJudging) return;
     this.#isJudging = true;
     while (this.#toJudge.size > 0) {
-      const batch = [...this.#toJudge].slice(0, judgedAtOnce);
+      const batch = [...this.#toJudge].slice(0, authorizedPerRound);
       for (const stream of batch) this.#toJudge.delete(stream);
-      await Promise.all(batch.map((stream) => this.#judge(stream)));
+      await Promise.all(batch.map((stream) => this.#authorize(stream)));
       await nextTurn();
     }
     this.#isJudging = false;
   }
 
-  async #judge(stream: OpenStream): Promise<void> {
+  async #authorize(stream: OpenStream): Promise<void> {
     const { caller, sink } = stream;
     const hasExpired =
       caller.kind !== 'anonymous' && caller.expiresAt !== null && caller.expiresAt <= this.#deps.clock();
     // If access cannot be checked now, the stream continues until the next check.
-    const reason = hasExpired ? 'credential-ended' : await stream.judge().catch(() => null);
+    const reason = hasExpired ? 'credential-ended' : await stream.authorize().catch(() => null);
     if (reason !== null) sink.end(reason);
   }
 

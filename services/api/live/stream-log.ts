@@ -10,7 +10,7 @@ export const linesPerRead = 100;
 /** The bytes written before waiting for the client; lines are not split. */
 const charsPerWrite = 64 * 1024;
 
-export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'credential' | 'judge'> {
+export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'credential' | 'authorize'> {
   readonly topic: Topic;
   readonly from: number;
   /** The maximum of records to send. */
@@ -56,7 +56,7 @@ export async function streamLog(deps: StreamDeps, request: LogStreamRequest): Pr
     caller: request.caller,
     credential: request.credential,
     topicIds: [request.topic.id],
-    judge: () => request.judge((topic) => (name = topic.name)),
+    authorize: () => request.authorize((topic) => (name = topic.name)),
   });
   try {
     await send(deps, request, { sink, first, bell, line: (record) => request.line(record, name) });

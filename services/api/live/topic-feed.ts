@@ -5,7 +5,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
-import { readTogether } from '@tocsin/shared/async/read-together.ts';
+import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import type { Directory } from '../directory/directory.ts';
 import { subscribeLater } from '../directory/subscribe-later.ts';
 import { Delivery, messageDelivery } from './delivery.ts';
@@ -74,7 +74,7 @@ export class TopicFeed {
     this.#place = { id: topic.id, partition: topic.partition };
     this.#topicName = topic.name;
     // Streams that reconnect together share reads, most of them from the same offset.
-    this.#pageBehind = readTogether(
+    this.#pageBehind = batchLoader(
       async (positions) =>
         new Map(
           await Promise.all(positions.map(async (position) => [position, await this.#readBehind(position)] as const)),
@@ -89,7 +89,7 @@ export class TopicFeed {
     this.#subscribed = await subscribeLater(this.#deps.bus, topicChannel(this.topicId), (payload) =>
       this.#receive(payload),
     );
-    this.#last = await this.#deps.history.settledTop(this.#place);
+    this.#last = await this.#deps.history.gaplessTop(this.#place);
     this.#recent = new RecentMessages(this.#last);
     this.#isWorking = false;
     await this.#work();

@@ -26,7 +26,7 @@ async function publish({ isTold }: { isTold: boolean }): Promise<number> {
   const message = newMessage(topic.id);
   const record = { type: 'message' as const, timestamp: message.timestamp, message };
   const offset = await engine.eventLog.append(topic.partition, record, topic.name);
-  const settled = await engine.messages.settle(topic.partition, [{ partition: topic.partition, offset, record }]);
+  const settled = await engine.messages.reconcile(topic.partition, [{ partition: topic.partition, offset, record }]);
   await engine.messages.moveWatermark(topic.partition, offset);
   if (isTold)
     await engine.bus.publish(

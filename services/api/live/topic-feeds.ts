@@ -4,7 +4,7 @@ import { storeOutage } from './store-outage.ts';
 import { TopicFeed, type FeedDeps } from './topic-feed.ts';
 
 /** How often to read the store for lost records: while publish/subscribe is unavailable, and otherwise (a lost last message). */
-const healMs = 500;
+const backfillMs = 500;
 const connectedHealMs = 25_000;
 /** Publishing processes reconnect at other times than this node: for this long after a reconnect publish/subscribe is not trusted. */
 const distrustMs = 10_000;
@@ -36,7 +36,7 @@ export class TopicFeeds {
 
   constructor(deps: Omit<FeedDeps, 'outage'> & { readonly log: Logger }) {
     this.#deps = { ...deps, outage: storeOutage(deps.log, deps.clock) };
-    this.#timer = setInterval(() => this.#heal(), healMs);
+    this.#timer = setInterval(() => this.#backfill(), backfillMs);
     this.#timer.unref();
     this.#stopListening = deps.bus.onConnected(() => {
       this.#distrustedUntil = performance.now() + distrustMs;
@@ -91,7 +91,7 @@ export class TopicFeeds {
     };
   }
 
-  #heal(): void {
+  #backfill(): void {
     const now = performance.now();
     const isTrusted = this.#deps.bus.isConnected && now >= this.#distrustedUntil;
     if (isTrusted && now - this.#lastHealAt < connectedHealMs) {

@@ -9,7 +9,7 @@ import { findReaders } from '../sending/find-readers.ts';
 import { countOfMinute } from '../sending/hold-back.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import type { PushRequest } from '../providers/push-gateway.ts';
-import { nextRound, sendBesideLedger } from '../sending/send-beside-ledger.ts';
+import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
 
 /** Summaries expire: after a day for quiet hours, after an hour for the limit per minute. */
 const lifetimeMs = { quiet_hours: 24 * 3_600_000, max_per_minute: 3_600_000 } as const;
@@ -28,7 +28,7 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
   const owned = await findOwnDevices(deps.engine.documents, subscription.userId);
   const wanted = owned.filter(({ id, isActive }) => isActive && (job.deviceIds?.includes(id) ?? true));
   const push = summaryPush(job, { subscription, topic, count, now: deps.clock() });
-  const { accepted, again } = await sendBesideLedger(deps, wanted, () => push);
+  const { accepted, again } = await sendUnrecorded(deps, wanted, () => push);
   if (accepted.length > 0) deps.notifiedTimes.add(subscription.id, deps.clock());
   const { kind: _, ...asked } = job;
   const next = nextRound(deps, job.round);

@@ -19,7 +19,7 @@ export async function readReceipts(deps: PushDeps, job: ReceiptsJob): Promise<vo
   if (ask === undefined) return;
   const answer = await ask(job.pushes.map(({ ticket }) => ticket));
   if (answer.kind === 'retry') return comeBack(deps, job, answer);
-  await settle(deps, job, answer.results);
+  await recordReceipts(deps, job, answer.results);
   const missing = job.pushes.filter(({ ticket }) => !answer.results.has(ticket)).length;
   if (missing > 0) comeBack(deps, job, { reason: `${missing} receipts are not available yet` });
 }
@@ -35,7 +35,11 @@ function comeBack(
   throw new RetryLater(Math.max(ageMs, why.afterMs ?? 0, deps.limits.receiptAfterMs), why.reason);
 }
 
-async function settle(deps: PushDeps, job: ReceiptsJob, results: ReadonlyMap<string, PushResult>): Promise<void> {
+async function recordReceipts(
+  deps: PushDeps,
+  job: ReceiptsJob,
+  results: ReadonlyMap<string, PushResult>,
+): Promise<void> {
   const faults = job.pushes.flatMap((push) => {
     const result = results.get(push.ticket);
     return result === undefined || !('reason' in result) ? [] : [{ push, result }];

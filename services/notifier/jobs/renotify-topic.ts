@@ -2,7 +2,7 @@ import {
   pushQueueOf,
   pushQueues,
   renotifyTopicJob,
-  walkJob,
+  pageJob,
   type RenotifyTopicJob,
 } from '@tocsin/shared/domain/push/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
@@ -36,7 +36,7 @@ export async function renotifyTopic(deps: Pick<PushDeps, 'engine' | 'clock'>, jo
     if (isDeleted || timestamp < from || timestamp > to) continue;
     jobs.push([
       pushQueueOf(priority),
-      walkJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: request }, priority),
+      pageJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: request }, priority),
     ]);
   }
   await addPushJobs(jobQueue, jobs);

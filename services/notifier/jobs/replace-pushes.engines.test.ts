@@ -39,11 +39,11 @@ describe(`edits and deletions on devices, ${engineUnderTest}`, () => {
     const { device } = await at.addSubscriber(topic, { subscription: { priorityThreshold: 5 } });
     await at.start({ pageSize: 5 });
     const message = await at.publish(topic, { title: 'Pump', message: 'is of', tags: ['a'] });
-    await at.settled();
+    await at.idle();
     await change(topic, message, (stored) => editRecord(stored, { message: 'is off' }, at.clock()));
-    await at.settled();
+    await at.idle();
     await change(topic, message, (stored) => deletionRecord(stored, at.clock()));
-    await at.settled();
+    await at.idle();
     const same = { sound: null, collapseId: message.id };
     for (const token of tokens) {
       expect(shownOn(token)).toEqual([
@@ -64,17 +64,17 @@ describe(`edits and deletions on devices, ${engineUnderTest}`, () => {
     await at.engine.documents.update(devices, later.device, { isActive: false });
     await at.start();
     const message = await at.publish(topic, { message: 'secret' });
-    await at.settled();
+    await at.idle();
     await at.engine.documents.update(topics, (await at.engine.documents.get(topics, topic.id))!, {
       accessLevel: 'private',
     });
     await at.engine.documents.insert(devices, newDevice(owner.user.id));
     await change(topic, message, (stored) => editRecord(stored, { message: 'more secret' }, at.clock()));
-    await at.settled();
+    await at.idle();
     expect(shownOn(owner.device.pushToken).map(({ body }) => body)).toEqual(['secret', 'more secret']);
     expect(shownOn(left.device.pushToken).map(({ body }) => body)).toEqual(['secret']);
     await change(topic, message, (stored) => deletionRecord(stored, at.clock()));
-    await at.settled();
+    await at.idle();
     expect(shownOn(left.device.pushToken).map(({ body }) => body)).toEqual(['secret', 'This message was deleted']);
     const bodies = at.expo.pushes
       .filter(({ messageId }) => messageId === message.id)
@@ -88,7 +88,7 @@ describe(`edits and deletions on devices, ${engineUnderTest}`, () => {
     at.expo.script(device.pushToken, { kind: 'ok' }, { kind: 'status', status: 503 }, { kind: 'ok' });
     await at.start({ backoffMs: 50 });
     const message = await at.publish(topic, { message: 'one' });
-    await at.settled();
+    await at.idle();
     await change(topic, message, (stored) => editRecord(stored, { message: 'two' }, at.clock()));
     await eventually(() => expect(shownOn(device.pushToken).at(-1)).toMatchObject({ body: 'two' }));
     await change(topic, message, (stored) => editRecord(stored, { message: 'three' }, at.clock()));

@@ -8,7 +8,7 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { findReaders } from '../sending/find-readers.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { replacementContent } from '../sending/push-payload.ts';
-import { nextRound, sendBesideLedger } from '../sending/send-beside-ledger.ts';
+import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
 
 /** The longest delay of the store, which lags while it is down. */
 const waitForChangeMs = 60 * 60_000;
@@ -77,7 +77,7 @@ async function replaceEach(
     ? null
     : await findReaders(deps.engine.documents, topic, [...new Set(found.map(({ userId }) => userId))]);
   const reached = found.filter(({ userId }) => readers?.has(userId) ?? true);
-  const sentNow = await sendBesideLedger(deps, reached, ({ payloadBytesMax }) => ({
+  const sentNow = await sendUnrecorded(deps, reached, ({ payloadBytesMax }) => ({
     content: replacementContent(message, topic, payloadBytesMax),
     sound: null,
     vibrates: false,

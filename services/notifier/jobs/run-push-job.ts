@@ -8,7 +8,7 @@ import { renotifyTopic } from './renotify-topic.ts';
 import { replacePushes } from './replace-pushes.ts';
 import { retryPush } from './retry-push.ts';
 import { sendTestPush } from './send-test-push.ts';
-import { walkRecipients } from './walk-recipients.ts';
+import { pushToPage } from './push-to-page.ts';
 
 /** The pause while a store is down, with jitter so that jobs do not retry together. */
 const awayPauseMs = 2_000;
@@ -19,7 +19,7 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
     const push = parsePushJob(job.data);
     switch (push.kind) {
       case 'walk':
-        return await walkRecipients(deps, push);
+        return await pushToPage(deps, push);
       case 'send':
         return await retryPush(deps, push);
       case 'test':

@@ -6,7 +6,7 @@ import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
 import { http2Posts, type Http2Posts, type PostAnswer, type PostSession } from './http2-posts.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
-import { inOtherWords, isPutOff, putOff } from './put-off.ts';
+import { foreignResponse, isTemporaryError, temporaryError } from './temporary-error.ts';
 import { madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
@@ -219,8 +219,8 @@ function fromFailure(failure: Failure): PushResult {
       reason: `no response from APNs: ${failure.error?.message ?? 'no connection'}`.slice(0, 200),
     };
   const { status, refusal, afterMs } = failure.answer;
-  if (isPutOff(status)) return putOff(status, refusal?.reason ?? `status ${status}`, afterMs);
-  if (refusal === null) return inOtherWords('APNs', status, afterMs);
+  if (isTemporaryError(status)) return temporaryError(status, refusal?.reason ?? `status ${status}`, afterMs);
+  if (refusal === null) return foreignResponse('APNs', status, afterMs);
   const { reason, timestamp } = refusal;
   if (status === 410)
     return { kind: 'dead-token', reason, ...(timestamp === undefined ? { isDoubtful: true } : { since: timestamp }) };

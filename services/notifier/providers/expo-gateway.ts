@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { noAnswer, watchedAgent, type Answer } from './watched-agent.ts';
 import type { PushGateway, PushRequest, PushResult, Receipts } from './push-gateway.ts';
-import { inOtherWords, isPutOff, putOff } from './put-off.ts';
+import { foreignResponse, isTemporaryError, temporaryError } from './temporary-error.ts';
 
 export interface ExpoGatewayOptions {
   /** Base URL of Expo's push API. Default: Expo's server. */
@@ -64,7 +64,7 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
     );
     if ('value' in outcome) return outcome.value;
     const { answer, error } = outcome;
-    if (isBadRequest(answer.status) && isInItsWords(error) && batch.length > 1) {
+    if (isBadRequest(answer.status) && isExpoError(error) && batch.length > 1) {
       // One message, or a token of another Expo project, fails a whole request: bisect to find it.
       const half = Math.ceil(batch.length / 2);
       return [...(await sendUntil(deadline, batch.slice(0, half))), ...(await sendUntil(deadline, batch.slice(half)))];
@@ -174,8 +174,8 @@ function fromFailure(answer: Answer, error: unknown): PushResult {
   const reason = `Expo answered ${status}`;
   if (status === null) return { kind: 'unknown', reason: `no response from Expo: ${rootMessage(error)}` };
   if (status === 200) return { kind: 'unknown', reason: 'Expo’s answer could not be read' };
-  if (isPutOff(status)) return putOff(status, reason, retryAfterMs);
-  if (!isInItsWords(error)) return inOtherWords('Expo', status, retryAfterMs);
+  if (isTemporaryError(status)) return temporaryError(status, reason, retryAfterMs);
+  if (!isExpoError(error)) return foreignResponse('Expo', status, retryAfterMs);
   if (status === 401) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN' };
   // The access token is valid, but the tokens' project requires another one.
   if (status === 403) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN', isOfToken: true };
@@ -183,7 +183,7 @@ function fromFailure(answer: Answer, error: unknown): PushResult {
 }
 
 /** Whether the SDK found Expo errors in the response; otherwise the error contains the response text or a parse error. */
-function isInItsWords(error: unknown): boolean {
+function isExpoError(error: unknown): boolean {
   return error instanceof Error && 'statusCode' in error && !('errorText' in error);
 }
 

@@ -10,7 +10,7 @@ import { fcmAccessTokens, type FcmAccessTokens } from './fcm-access-tokens.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
-import { inOtherWords, isPutOff, putOff } from './put-off.ts';
+import { foreignResponse, isTemporaryError, temporaryError } from './temporary-error.ts';
 import { answerTimeoutMsDefault, madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
 
@@ -58,7 +58,7 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
       return { kind: 'accepted' };
     } catch (error) {
       return isInvalidArgument(error)
-        ? judgeToken(requests, push, error)
+        ? checkToken(requests, push, error)
         : fromFailure(error as FirebaseMessagingError);
     }
   };
@@ -231,7 +231,7 @@ function toMessage(push: PushRequest, now: number): Omit<TokenMessage, 'token'> 
 }
 
 /** Validates a plain message to find out whether the token or the push is invalid. */
-async function judgeToken(requests: FcmRequests, { pushToken }: PushRequest, refusal: Refusal): Promise<PushResult> {
+async function checkToken(requests: FcmRequests, { pushToken }: PushRequest, refusal: Refusal): Promise<PushResult> {
   try {
     await requests.check({ token: pushToken, notification: { title: 'Tocsin' } });
   } catch (error) {
@@ -254,10 +254,10 @@ function fromFailure(error: FirebaseMessagingError | Refusal): PushResult {
 }
 
 function fromRefusal({ status, said, code, afterMs }: Refusal): PushResult {
-  if (isPutOff(status)) return putOff(status, code, afterMs ?? (status === 429 ? quotaMs : null));
+  if (isTemporaryError(status)) return temporaryError(status, code, afterMs ?? (status === 429 ? quotaMs : null));
   switch (said) {
     case null:
-      return inOtherWords('FCM', status, afterMs);
+      return foreignResponse('FCM', status, afterMs);
     case 'UNREGISTERED':
       return { kind: 'dead-token', reason: code };
     // The token belongs to another project. It must not count as dead, because a wrong file would deactivate every device.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { QuietHours } from '@tocsin/shared/domain/push/subscription.ts';
-import { pushQueues, summaryJob, walkJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { pushQueues, summaryJob, pageJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { newDevice } from '@tocsin/shared/testing/builders.ts';
@@ -121,7 +121,7 @@ describe(`held-back messages, ${engineUnderTest}`, () => {
       summaryJob({ subscriptionId: subscription.id, of }, { at: 0, now: 0 }),
     );
     await at.engine.jobQueue.add(pushQueues.normal, jobs);
-    await at.settled();
+    await at.idle();
     expect([gone, stranger, rested].flatMap(summariesTo)).toEqual([]);
   });
 
@@ -165,13 +165,13 @@ describe(`held-back messages, ${engineUnderTest}`, () => {
     const first = await at.publish(topic);
     await eventually(async () => expect(await rows(first.id, subscriber)).toEqual([['sent', null]]));
     for (let again = 0; again < 3; again++) {
-      const { id, ...job } = walkJob(
+      const { id, ...job } = pageJob(
         { messageId: first.id, topicId: topic.id, after: null, publishedAt: first.timestamp },
         first.priority,
       );
       await at.engine.jobQueue.add(pushQueues.normal, [{ ...job, id: `${id}.${again}` }]);
     }
-    await at.settled();
+    await at.idle();
     const second = await at.publish(topic);
     await eventually(async () => expect(await rows(second.id, subscriber)).toEqual([['sent', null]]));
     const third = await at.publish(topic);
@@ -192,7 +192,7 @@ describe(`held-back messages, ${engineUnderTest}`, () => {
     await eventually(async () =>
       expect(await rows(second.id, subscriber)).toEqual([['skipped', 'more than 1 within a minute']]),
     );
-    const { id, ...job } = walkJob(
+    const { id, ...job } = pageJob(
       { messageId: first.id, topicId: topic.id, after: null, publishedAt: first.timestamp },
       first.priority,
     );

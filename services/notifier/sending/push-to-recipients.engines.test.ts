@@ -38,7 +38,7 @@ describe(`a page of recipients, ${engineUnderTest}`, () => {
     };
     await at.start({}, { gateways: new Map([['expo', slow]]) });
     const message = await at.publish(topic);
-    await at.settled();
+    await at.idle();
     const tokens = at.expo.pushes.filter(({ messageId }) => messageId === message.id).map(({ token }) => token);
     expect(tokens).toHaveLength(3);
     expect(new Set(tokens).size).toBe(3);

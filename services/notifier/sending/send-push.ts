@@ -97,7 +97,7 @@ async function sendClaimed(deps: PushDeps, sending: Sending, targets: readonly P
   const results = await sending.gateway.send(requestsFor(sending, targets));
   const settled = targets.map((target, index) => ({ target, result: results[index]! }));
   await keepTickets(deps, sending, settled);
-  return settle(deps, sending, settled);
+  return recordResults(deps, sending, settled);
 }
 
 function requestsFor({ push, gateway }: Sending, targets: readonly PushTarget[]): PushRequest[] {
@@ -142,7 +142,7 @@ function idsOf({ claim: { deviceId, userId, subscriptionId } }: PushTarget): Pus
   return { deviceId, userId, subscriptionId };
 }
 
-async function settle(deps: PushDeps, sending: Sending, settled: readonly Settled[]): Promise<number> {
+async function recordResults(deps: PushDeps, sending: Sending, settled: readonly Settled[]): Promise<number> {
   const finals = settled.flatMap(({ target, result }): Outcome[] => {
     const outcome = finalOutcome(target, result);
     return outcome === null ? [] : [outcome];
@@ -168,7 +168,7 @@ async function settle(deps: PushDeps, sending: Sending, settled: readonly Settle
     settled.filter(({ result }) => isToComeAgain(result)),
     ({ result }) => askedMsOf(result),
   )) {
-    exhausted += await putOff(deps, sending, { again, askedMs });
+    exhausted += await scheduleRetry(deps, sending, { again, askedMs });
   }
   return exhausted;
 }
@@ -209,7 +209,7 @@ function finalOutcome({ claim }: PushTarget, result: PushResult): Outcome | null
 }
 
 /** Adds one job for pushes with the same retry time, or fails them; returns the number of failed ones. */
-async function putOff(
+async function scheduleRetry(
   deps: PushDeps,
   sending: Sending,
   { again, askedMs }: { again: readonly Settled[]; askedMs: number },

@@ -15,7 +15,7 @@ export async function cleanUpTopics(deps: RetentionDeps, limit: SweepLimit): Pro
       cleanUpTopic(deps.engine, topicId, {
         now: deps.clock(),
         batchesMax,
-        settleMs: deps.settleMs,
+        lateWritesMs: deps.lateWritesMs,
         retentionDays: deps.retentionDays,
       }),
     onFailure: (error, topicId) => deps.log.error({ err: error, topicId }, 'topic clean-up failed'),

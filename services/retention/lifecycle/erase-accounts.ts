@@ -16,7 +16,7 @@ export async function eraseAccounts(deps: RetentionDeps, limit: SweepLimit): Pro
       eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, userId, {
         now: deps.clock(),
         batchesMax,
-        settleMs: deps.settleMs,
+        lateWritesMs: deps.lateWritesMs,
       }),
     onFailure: (error, userId) => deps.log.error({ err: error, userId }, 'account erasure failed'),
   });

@@ -11,8 +11,8 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { mailTeamNotices } from './mail-team-notices.ts';
 import { removalDeps } from './removal-deps.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
-import { tellNodes } from './tell-nodes.ts';
-import { walkTeams } from './walk-teams.ts';
+import { notifyNodes } from './notify-nodes.ts';
+import { paginateTeams } from './paginate-teams.ts';
 
 /**
  * Advances every team whose owner is below the TEAM tier by one step: an email and a grace period, the deactivation, three
@@ -23,7 +23,7 @@ export async function lapseTeams(deps: RetentionDeps, limit: SweepLimit): Promis
   let removed = 0;
   // Deactivated ones first, so that no team passes two phases in one run.
   for (const isActive of [false, true]) {
-    for await (const page of walkTeams(deps.engine.documents, isActive)) {
+    for await (const page of paginateTeams(deps.engine.documents, isActive)) {
       if (isOver(deps, limit)) return { removed, hasMore: true };
       const owners = await deps.engine.documents.getMany(users, [...new Set(page.map(({ ownerId }) => ownerId))]);
       const ownerOf = new Map(owners.map((owner) => [owner.id, owner]));
@@ -70,7 +70,7 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
     case 'deactivate': {
       const became = await set(deps, { team, owner }, fields, 'team.deactivated');
       say('team deactivated after its grace period');
-      await tellNodes(deps, [{ kind: 'team', teamId: team.id }]);
+      await notifyNodes(deps, [{ kind: 'team', teamId: team.id }]);
       return became;
     }
     case 'announce':

@@ -1,6 +1,6 @@
 import type { RemoveTeamDeps } from '@tocsin/shared/operations/teams/remove-team.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
-import { tellNodes } from './tell-nodes.ts';
+import { notifyNodes } from './notify-nodes.ts';
 
 /** The dependencies of removals: each step notifies the nodes, and a sweep cleans up topics. */
 export function removalDeps(deps: RetentionDeps): RemoveTeamDeps {
@@ -10,5 +10,5 @@ export function removalDeps(deps: RetentionDeps): RemoveTeamDeps {
     makeId,
     audit,
   } = deps;
-  return { documents, clock, makeId, audit, onStep: ({ changes }) => tellNodes(deps, changes) };
+  return { documents, clock, makeId, audit, onStep: ({ changes }) => notifyNodes(deps, changes) };
 }

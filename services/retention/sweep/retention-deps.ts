@@ -6,7 +6,7 @@ import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
-import type { GiveWay } from './give-way.ts';
+import type { SweepThrottle } from './sweep-throttle.ts';
 import type { RetentionMetrics } from './retention-metrics.ts';
 
 /** The dependencies of sweeps. */
@@ -15,7 +15,7 @@ export interface RetentionDeps {
   readonly config: Pick<Config, 'RATE_LIMITS'>;
   readonly clock: Clock;
   /** How long late writes can arrive after a deletion. */
-  readonly settleMs: number;
+  readonly lateWritesMs: number;
   readonly teamPeriods: TeamPeriods;
   readonly retentionDays: RetentionDays;
   /** Retention of the audit log. */
@@ -25,7 +25,7 @@ export interface RetentionDeps {
   readonly audit: Audit;
   /** Returns the store's time; null if the store has no clock. */
   readonly storeTime: () => Promise<number | null>;
-  readonly giveWay: GiveWay;
+  readonly giveWay: SweepThrottle;
   readonly metrics: RetentionMetrics;
   readonly log: Logger;
 }

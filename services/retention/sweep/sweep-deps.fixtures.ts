@@ -14,7 +14,7 @@ export function sweepDeps(engine: Engine, clock: Clock, given: Partial<Retention
     clock,
     log: openLogger('test', 'silent'),
     config: { RATE_LIMITS: true },
-    settleMs: 0,
+    lateWritesMs: 0,
     teamPeriods: { graceMs: 0, removalMs: 0 },
     retentionDays: { FREE: 7, ESSENTIALS: 30, TEAM: 90 },
     makeId: newId,

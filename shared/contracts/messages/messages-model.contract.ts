@@ -52,7 +52,7 @@ export async function agreesWithModel(
         .map(({ picks, isSettle }, turn) => async () => {
           const chosen = picks.map((pick) => records[pick % records.length]!);
           const node = nodes[turn % nodes.length]!;
-          if (isSettle) await node.settle(0, inOrder(chosen));
+          if (isSettle) await node.reconcile(0, inOrder(chosen));
           else await node.apply(chosen);
         })
         .concat(() => messages.apply(shuffled));
@@ -109,7 +109,7 @@ async function compareSettled(
   records: readonly PlacedRecord[],
   topicIds: readonly string[],
 ): Promise<void> {
-  const settled = await messages.settle(0, records);
+  const settled = await messages.reconcile(0, records);
   for (const topicId of topicIds) {
     const ofTopic = settled.filter(({ record }) => record.message.topicId === topicId);
     expect(ofTopic.map(({ offset, previousOffset }) => ({ offset, previousOffset }))).toEqual(model.settled(topicId));

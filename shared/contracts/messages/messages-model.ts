@@ -1,7 +1,7 @@
 import { foldCase } from '../../domain/fold-case.ts';
 import type { PlacedRecord, RecordType } from '../../domain/messages/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../domain/messages/message-filter.ts';
-import { emptied, type StoredMessage } from '../../domain/messages/message.ts';
+import { redacted, type StoredMessage } from '../../domain/messages/message.ts';
 import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
 
 /**
@@ -72,7 +72,7 @@ export class MessagesModel {
             offset,
             type,
             timestamp,
-            message: message.deletedAt === null ? message : emptied(message, message.deletedAt),
+            message: message.deletedAt === null ? message : redacted(message, message.deletedAt),
           },
         ];
       },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { MessageVolume } from '../../domain/messages/message-volume.ts';
-import { emptied } from '../../domain/messages/message.ts';
+import { redacted } from '../../domain/messages/message.ts';
 import {
   day,
   deleted,
@@ -124,7 +124,7 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     setNow(later);
     await at().removeExpired(later, 10);
     await at().apply(records);
-    await at().settle(0, records);
+    await at().reconcile(0, records);
     expect(await at().find(message.id)).toBeNull();
     expect(await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: 0 })).toEqual([]);
     expect((await at().topicStats([topicId])).get(topicId)).toEqual({ messageCount: 0, lastMessageAt: testTime });
@@ -183,12 +183,12 @@ function describeEmptying(at: () => Messages): void {
     const deletions = gone.map((message, index) => deleted(10 + index, message, testTime + 1_000 * (5 - index)));
     await at().apply([...gone.map((message, index) => published(index, message)), published(5, kept), ...deletions]);
     const texts = async () => Promise.all(gone.map(async ({ id }) => (await at().find(id))!.message));
-    expect(await at().emptyDeleted(testTime + 4_000, 2)).toBe(2);
+    expect(await at().redactDeleted(testTime + 4_000, 2)).toBe(2);
     expect(await texts()).toEqual(['text 0', 'text 1', 'text 2', '', '']);
-    expect(await at().emptyDeleted(testTime + 4_000, 10)).toBe(2);
-    expect(await at().emptyDeleted(testTime + 4_000, 10)).toBe(0);
+    expect(await at().redactDeleted(testTime + 4_000, 10)).toBe(2);
+    expect(await at().redactDeleted(testTime + 4_000, 10)).toBe(0);
     expect(await texts()).toEqual(['text 0', '', '', '', '']);
-    expect(await at().find(gone[4]!.id)).toEqual({ ...emptied(gone[4]!, testTime + 1_000), offset: 4 });
+    expect(await at().find(gone[4]!.id)).toEqual({ ...redacted(gone[4]!, testTime + 1_000), offset: 4 });
     expect(await at().find(kept.id)).toEqual({ ...kept, offset: 5 });
     expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(1);
     expect(await at().records(topicId, { from: 0, upTo: 99, limit: 20, now: testTime })).toHaveLength(11);
@@ -203,17 +203,17 @@ function describeEmptying(at: () => Messages): void {
       edited(3, message, { message: 'late' }),
     ];
     await at().apply([records[0]!, records[2]!]);
-    expect(await at().emptyDeleted(testTime + day, 10)).toBe(1);
+    expect(await at().redactDeleted(testTime + day, 10)).toBe(1);
     await at().apply(records);
-    await at().settle(0, records);
+    await at().reconcile(0, records);
     expect((await at().find(message.id))?.message).toBe('');
-    expect(await at().emptyDeleted(testTime + day, 10)).toBe(0);
+    expect(await at().redactDeleted(testTime + day, 10)).toBe(0);
   });
 
   test('a deletion whose message comes after it was emptied leaves it empty', async () => {
     const message = testMessage(newId(), long);
     await at().apply([deleted(1, message)]);
-    await at().emptyDeleted(testTime + day, 10);
+    await at().redactDeleted(testTime + day, 10);
     await at().apply([published(0, message)]);
     expect((await at().find(message.id))?.message).toBe('');
   });
@@ -226,7 +226,7 @@ function describeEmptying(at: () => Messages): void {
       deleted(2, held),
       deleted(3, other, testTime + 130_000),
     ]);
-    expect(await at().emptyDeleted(testTime + day, 1, [held.topicId, newId()])).toBe(1);
+    expect(await at().redactDeleted(testTime + day, 1, [held.topicId, newId()])).toBe(1);
     expect([(await at().find(held.id))?.message, (await at().find(other.id))?.message]).toEqual([held.message, '']);
   });
 
@@ -237,8 +237,8 @@ function describeEmptying(at: () => Messages): void {
       ...gone.map((message, index) => published(index, message)),
       ...gone.map((message, index) => deleted(2_000 + index, message)),
     ]);
-    expect(await at().emptyDeleted(testTime + day, 700)).toBe(700);
-    expect(await at().emptyDeleted(testTime + day, 700)).toBe(400);
+    expect(await at().redactDeleted(testTime + day, 700)).toBe(700);
+    expect(await at().redactDeleted(testTime + day, 700)).toBe(400);
   });
 }
 

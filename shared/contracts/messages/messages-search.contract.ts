@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { emptied, type StoredMessage } from '../../domain/messages/message.ts';
+import { redacted, type StoredMessage } from '../../domain/messages/message.ts';
 import { deletedContentMs, type MessageFilter } from '../../domain/messages/message-filter.ts';
 import { MessagesModel } from './messages-model.ts';
 import {
@@ -361,7 +361,7 @@ function describeDeletedContent({ messages, freeOffset }: MessagesUnderTest): vo
       expect(await find({ ...last, ...given })).toEqual({ messages: [whole], total: 1 });
     const after = { includesDeleted: true, now: deletedAt + deletedContentMs };
     expect(await find(after)).toEqual({
-      messages: [{ ...kept, offset: offset + 1 }, emptied(whole, deletedAt)],
+      messages: [{ ...kept, offset: offset + 1 }, redacted(whole, deletedAt)],
       total: 2,
     });
     for (const given of [{ text: 'gone' }, { tags: ['a'] }]) expect((await find({ ...after, ...given })).total).toBe(0);

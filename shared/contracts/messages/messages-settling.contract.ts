@@ -9,10 +9,10 @@ import {
   testTime,
   type MessagesUnderTest,
 } from './messages.fixtures.ts';
-import type { SettledRecord } from '../../ports/messages.ts';
+import type { ReconciledRecord } from '../../ports/messages.ts';
 
 const now = testTime;
-const places = (settled: readonly SettledRecord[]) =>
+const places = (settled: readonly ReconciledRecord[]) =>
   settled.map(({ offset, previousOffset }) => [offset, previousOffset]);
 
 /** The fan-out's step, and the watermark that follows it. */
@@ -32,7 +32,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
       edited(offset + 3, a, { message: 'edited' }),
       deleted(offset + 4, b),
     ];
-    expect(await messages().settle(0, records)).toEqual([
+    expect(await messages().reconcile(0, records)).toEqual([
       { ...records[0], previousOffset: null },
       { ...records[1], previousOffset: null },
       { ...records[2], previousOffset: offset },
@@ -41,7 +41,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     expect((await messages().find(a.id))?.message).toBe('edited');
     expect((await messages().find(b.id))?.isDeleted).toBe(true);
     const next = published(offset + 6, testMessage(a.topicId));
-    expect(places(await messages().settle(0, [next]))).toEqual([[offset + 6, offset + 3]]);
+    expect(places(await messages().reconcile(0, [next]))).toEqual([[offset + 6, offset + 3]]);
   });
 
   test('settling what was applied changes nothing, and again gives the same', async () => {
@@ -49,13 +49,13 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     const topicId = newId();
     const records = [0, 1, 2].map((index) => published(offset + index, testMessage(topicId)));
     await messages().apply(records);
-    const first = await messages().settle(0, records);
+    const first = await messages().reconcile(0, records);
     expect(places(first)).toEqual([
       [offset, null],
       [offset + 1, offset],
       [offset + 2, offset + 1],
     ]);
-    expect(await messages().settle(0, records)).toEqual(first);
+    expect(await messages().reconcile(0, records)).toEqual(first);
     expect((await messages().topicStats([topicId])).get(topicId)?.messageCount).toBe(3);
   });
 
@@ -64,11 +64,11 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     const topicId = newId();
     const records = [0, 1, 2, 3].map((index) => published(offset + index, testMessage(topicId)));
     await messages().apply([records[0]!, records[3]!]);
-    expect(places(await messages().settle(0, records.slice(0, 2)))).toEqual([
+    expect(places(await messages().reconcile(0, records.slice(0, 2)))).toEqual([
       [offset, null],
       [offset + 1, offset],
     ]);
-    expect(places(await messages().settle(0, records.slice(2)))).toEqual([
+    expect(places(await messages().reconcile(0, records.slice(2)))).toEqual([
       [offset + 2, offset + 1],
       [offset + 3, offset + 2],
     ]);
@@ -80,10 +80,10 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
       const [one, other] = [await place.open(() => now), await place.open(() => now)];
       const topicId = newId();
       const records = Array.from({ length: 8 }, (_, index) => published(index, testMessage(topicId)));
-      const settled: SettledRecord[] = [];
+      const settled: ReconciledRecord[] = [];
       for (let index = 0; index < 8; index += 2) {
         const store = index % 4 === 0 ? one : other;
-        settled.push(...(await store.settle(0, records.slice(index, index + 2))));
+        settled.push(...(await store.reconcile(0, records.slice(index, index + 2))));
         await store.moveWatermark(0, index + 1);
       }
       expect(places(settled)).toEqual(records.map(({ offset }) => [offset, offset === 0 ? null : offset - 1]));
@@ -96,7 +96,10 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     const offset = freeOffset();
     const topicId = newId();
     const late = testMessage(topicId, { timestamp: now - 8 * day, expiresAt: now });
-    const settled = await messages().settle(0, [published(offset, late), published(offset + 1, testMessage(topicId))]);
+    const settled = await messages().reconcile(0, [
+      published(offset, late),
+      published(offset + 1, testMessage(topicId)),
+    ]);
     expect(settled.map((one) => one.offset)).toEqual([offset + 1]);
     expect(await messages().find(late.id)).toBeNull();
   });
@@ -108,7 +111,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
       published(offset + index, testMessage(topicIds[index % 100]!)),
     );
     await messages().apply(records.filter((_, index) => index % 3 !== 0));
-    const settled = await messages().settle(0, records);
+    const settled = await messages().reconcile(0, records);
     expect(places(settled)).toEqual(records.map((one, index) => [one.offset, index < 100 ? null : one.offset - 100]));
     expect((await messages().topicStats(topicIds)).get(topicIds[0]!)?.messageCount).toBe(9);
   });
@@ -119,8 +122,8 @@ function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void
     const offset = freeOffset();
     const topicId = newId();
     const [inBatch, before, next] = [testMessage(topicId), testMessage(topicId), testMessage(topicId)];
-    await messages().settle(0, [published(offset, before)]);
-    const settled = await messages().settle(0, [
+    await messages().reconcile(0, [published(offset, before)]);
+    const settled = await messages().reconcile(0, [
       published(offset + 1, inBatch),
       published(offset + 2, inBatch),
       published(offset + 3, before),
@@ -139,15 +142,15 @@ function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void
     const message = testMessage(newId());
     const [first, second] = [published(offset, message), published(offset + 1, message)];
     await messages().apply([second]);
-    expect(places(await messages().settle(0, [first, second]))).toEqual([[offset, null]]);
+    expect(places(await messages().reconcile(0, [first, second]))).toEqual([[offset, null]]);
   });
 
   test('a second copy that was applied first gives way to the first one', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     await messages().apply([published(offset + 1, message)]);
-    expect(places(await messages().settle(0, [published(offset, message)]))).toEqual([[offset, null]]);
-    expect(await messages().settle(0, [published(offset + 1, message)])).toEqual([]);
+    expect(places(await messages().reconcile(0, [published(offset, message)]))).toEqual([[offset, null]]);
+    expect(await messages().reconcile(0, [published(offset + 1, message)])).toEqual([]);
     expect(await messages().newest(message.topicId, { limit: 10, now })).toEqual([{ ...message, offset }]);
   });
 }
@@ -158,7 +161,7 @@ function describeWatermark({ newPlace }: MessagesUnderTest): void {
     try {
       const messages = await place.open(() => now);
       expect(await messages.watermark(0)).toBe(-1);
-      await messages.settle(0, [published(5, testMessage(newId()))]);
+      await messages.reconcile(0, [published(5, testMessage(newId()))]);
       await messages.moveWatermark(0, 5);
       await messages.moveWatermark(0, 3);
       expect(await messages.watermark(0)).toBe(5);

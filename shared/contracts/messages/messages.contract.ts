@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { PlacedRecord } from '../../domain/messages/log-record.ts';
-import { emptied } from '../../domain/messages/message.ts';
+import { redacted } from '../../domain/messages/message.ts';
 import { MessagesModel } from './messages-model.ts';
 import { killAfterLines } from '../../testing/write-until-killed.ts';
 import { agreesWithModel } from './messages-model.contract.ts';
@@ -73,7 +73,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
 
   test('nothing is applied when there are no records', async () => {
     await messages().apply([]);
-    expect(await messages().settle(0, [])).toEqual([]);
+    expect(await messages().reconcile(0, [])).toEqual([]);
   });
 
   test('a second copy at a higher position changes nothing, and one at a lower position is the message', async () => {
@@ -133,7 +133,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     ]);
     expect(await messages().newest(gone.topicId, { limit: 10, now: testTime })).toEqual([]);
     expect(await messages().after(gone.topicId, { after: -1, upTo: offset + 9, limit: 10, now: testTime })).toEqual([]);
-    const shown = emptied({ ...gone, offset }, deletedAt);
+    const shown = redacted({ ...gone, offset }, deletedAt);
     expect(await messages().records(gone.topicId, { from: 0, upTo: offset + 9, limit: 10, now: testTime })).toEqual([
       { offset, type: 'message', timestamp: testTime, message: shown },
       { offset: offset + 2, type: 'message_deleted', timestamp: deletedAt, message: shown },

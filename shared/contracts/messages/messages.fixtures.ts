@@ -1,5 +1,5 @@
 import type { PlacedRecord } from '../../domain/messages/log-record.ts';
-import { emptied, type Message } from '../../domain/messages/message.ts';
+import { redacted, type Message } from '../../domain/messages/message.ts';
 import { idSource } from '../../platform/ids.ts';
 import type { Messages } from '../../ports/messages.ts';
 
@@ -65,6 +65,6 @@ export function deleted(offset: number, message: Message, deletedAt = message.ti
   return {
     partition: 0,
     offset,
-    record: { type: 'message_deleted', timestamp: deletedAt, message: emptied(message, deletedAt) },
+    record: { type: 'message_deleted', timestamp: deletedAt, message: redacted(message, deletedAt) },
   };
 }

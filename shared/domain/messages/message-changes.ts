@@ -1,5 +1,5 @@
 import type { LogRecord } from './log-record.ts';
-import { emptied, type Message, type StoredMessage } from './message.ts';
+import { redacted, type Message, type StoredMessage } from './message.ts';
 
 /** The fields that an edit can replace; absent fields keep their values. */
 export interface MessageEdit {
@@ -21,7 +21,7 @@ export function editRecord(message: StoredMessage, edit: MessageEdit, now: numbe
 
 /** Returns the record of a deletion. It has no content, so that deleted content is not sent again. */
 export function deletionRecord(message: StoredMessage, now: number): LogRecord {
-  return { type: 'message_deleted', timestamp: now, message: emptied(withoutOffset(message), now) };
+  return { type: 'message_deleted', timestamp: now, message: redacted(withoutOffset(message), now) };
 }
 
 /** The log assigns an offset to each record. */

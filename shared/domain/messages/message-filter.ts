@@ -1,4 +1,4 @@
-import { emptied, type StoredMessage } from './message.ts';
+import { redacted, type StoredMessage } from './message.ts';
 
 /** Selects messages of some topics. Expired messages never match. */
 export interface MessageFilter {
@@ -26,5 +26,5 @@ export const deletedContentMs = 30 * 86_400_000;
 export function asManagersSee<M extends StoredMessage>(message: M, now: number): M {
   return message.deletedAt === null || message.deletedAt > now - deletedContentMs
     ? message
-    : emptied(message, message.deletedAt);
+    : redacted(message, message.deletedAt);
 }

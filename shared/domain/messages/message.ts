@@ -36,6 +36,6 @@ export const messageLimits = {
 } as const;
 
 /** Returns the tombstone of a deleted message: its metadata without content. */
-export function emptied<M extends Message>(message: M, deletedAt: number): M {
+export function redacted<M extends Message>(message: M, deletedAt: number): M {
   return { ...message, message: '', title: null, tags: [], isDeleted: true, deletedAt };
 }

@@ -5,10 +5,10 @@ import type { Priority } from '../messages/message.ts';
  * Jobs of the notifier's queues. They contain IDs only. The worker looks up message text and push tokens when a job runs,
  * so that the text is current and the queue contains no content.
  */
-export type PushJob = WalkJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob | SummaryJob | ReplaceJob;
+export type PushJob = PageJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob | SummaryJob | ReplaceJob;
 
 /** Push to a page of the topic's recipients. */
-export interface WalkJob {
+export interface PageJob {
   readonly kind: 'walk';
   readonly messageId: string;
   readonly topicId: string;
@@ -129,7 +129,7 @@ export interface QueuedPush {
 }
 
 /** Returns the job of a page. Its ID names message and page, so that a repeated record is processed once. */
-export function walkJob(page: Omit<WalkJob, 'kind'>, priority: Priority): QueuedPush {
+export function pageJob(page: Omit<PageJob, 'kind'>, priority: Priority): QueuedPush {
   const walk = page.renotify === undefined ? `push.${page.messageId}` : `renotify.${page.renotify}.${page.messageId}`;
   // New messages run before replays.
   const place = queuePriority(priority) + (page.renotify === undefined ? 0 : 5);

@@ -24,10 +24,10 @@ interface Cleanup {
 /** Returns clean-up jobs: one immediate job, and a later one if writes may still be in flight. */
 export function cleanUpTopicJobs(
   cleanups: readonly Cleanup[],
-  { makeId, settleMs }: { readonly makeId: () => string; readonly settleMs: number },
+  { makeId, lateWritesMs: lateWritesMs }: { readonly makeId: () => string; readonly lateWritesMs: number },
 ) {
   return cleanups.flatMap(({ topicId, kind }) =>
-    (kind === 'prune' ? [0] : [0, settleMs]).map((delayMs) => cleanUpTopicJob(makeId(), topicId, delayMs)),
+    (kind === 'prune' ? [0] : [0, lateWritesMs]).map((delayMs) => cleanUpTopicJob(makeId(), topicId, delayMs)),
   );
 }
 

@@ -4,7 +4,7 @@ import { baseAfterRestore } from '../../domain/log/base-after-restore.ts';
 import { baseAbove } from '../../domain/log/base-above.ts';
 import { withClosers, type Closers } from '../../platform/lifecycle.ts';
 import type { AdoptedLog } from '../../ports/adopted-log.ts';
-import { judgeLog, partitionsSeen } from './judge-log.ts';
+import { checkLog, partitionsSeen } from './check-log.ts';
 import { KafkaAdmin } from './kafka/kafka-admin.ts';
 import { kafkaClientLog } from './kafka/kafka-client.ts';
 import { kafkaConnection } from './kafka/kafka-connection.ts';
@@ -41,7 +41,7 @@ async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOpti
   const eventLog = await openKafkaEventLog({ ...wiring, ...kafka });
   own.add(() => eventLog.close());
   const { clusterId, partitions } = eventLog;
-  const reason = judgeLog(seen, eventLog);
+  const reason = checkLog(seen, eventLog);
   if (reason === null) return { reason, bases: basesOf(seen, partitions) };
   if (partitions < partitionsSeen(seen)) {
     throw new Error(

@@ -1,6 +1,6 @@
 import { findingsOf, type Finding } from '../../platform/finding.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
-import { whyRefused, type OpenedLog } from './judge-log.ts';
+import { whyRefused, type OpenedLog } from './check-log.ts';
 import { KafkaAdmin } from './kafka/kafka-admin.ts';
 import { kafkaClientLog } from './kafka/kafka-client.ts';
 import { kafkaConnection } from './kafka/kafka-connection.ts';

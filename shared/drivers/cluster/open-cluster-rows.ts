@@ -1,7 +1,7 @@
 import { logGroups, notifierGroup } from '../../domain/log/log-groups.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { ExportState, InstallationRows } from '../../ports/installation-rows.ts';
-import { requireKnownLog } from './judge-log.ts';
+import { requireKnownLog } from './check-log.ts';
 import { KafkaAdmin } from './kafka/kafka-admin.ts';
 import { kafkaClientLog } from './kafka/kafka-client.ts';
 import { kafkaConnection } from './kafka/kafka-connection.ts';

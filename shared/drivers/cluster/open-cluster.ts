@@ -5,7 +5,7 @@ import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { openBullmqJobQueue } from './bullmq/bullmq-job-queue.ts';
-import { requireKnownLog } from './judge-log.ts';
+import { requireKnownLog } from './check-log.ts';
 import { kafkaConnection } from './kafka/kafka-connection.ts';
 import { openKafkaEventLog } from './kafka/kafka-event-log.ts';
 import { toUnavailable } from './mongo/mongo-connection.ts';

@@ -40,7 +40,7 @@ const engine = await useTestEngine();
 
 const batchesMax = 1_000;
 /** The default configuration. */
-const settleMs = 60_000;
+const lateWritesMs = 60_000;
 
 function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccountDeps {
   const { documents, deliveries } = engine;
@@ -251,7 +251,7 @@ test('removes all data of a deleted account and no data of others', async () => 
     await eraseAccount(
       deps((step) => steps.push(step)),
       user.id,
-      { now, batchesMax, settleMs },
+      { now, batchesMax, lateWritesMs: lateWritesMs },
     ),
   ).toMatchObject({ hasMore: false });
   expect(await findErasures(engine.documents, 10)).toContain(user.id);
@@ -263,7 +263,9 @@ test('removes all data of a deleted account and no data of others', async () => 
     expect(await engine.documents.count(topicCleanups, { index: 'byTopic', equals: { topicId } })).toBe(1);
 
   // The rest of the account is removed once no late writes can arrive.
-  expect(await eraseAccount(deps(), user.id, { now: now + settleMs - 1, batchesMax, settleMs })).toEqual({
+  expect(
+    await eraseAccount(deps(), user.id, { now: now + lateWritesMs - 1, batchesMax, lateWritesMs: lateWritesMs }),
+  ).toEqual({
     removed: 0,
     hasMore: false,
   });
@@ -276,7 +278,9 @@ test('removes all data of a deleted account and no data of others', async () => 
     consentMethod: 'late',
     isActive: true,
   });
-  expect(await eraseAccount(deps(), user.id, { now: now + settleMs, batchesMax, settleMs })).toEqual({
+  expect(
+    await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs: lateWritesMs }),
+  ).toEqual({
     removed: 1,
     hasMore: false,
   });
@@ -284,7 +288,9 @@ test('removes all data of a deleted account and no data of others', async () => 
   expect(await holding(user.email)).toEqual([]);
   expect(await engine.deliveries.removeOfUser(user.id, 10)).toBe(0);
   await expectForeignKept(foreign);
-  expect(await eraseAccount(deps(), user.id, { now: now + settleMs, batchesMax, settleMs })).toEqual({
+  expect(
+    await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs: lateWritesMs }),
+  ).toEqual({
     removed: 0,
     hasMore: false,
   });
@@ -293,16 +299,18 @@ test('removes all data of a deleted account and no data of others', async () => 
 test('completes an interrupted erasure in the next runs, also in concurrent ones', async () => {
   for (let cutAfter = 0; cutAfter < 5; cutAfter += 1) {
     const { user, foreign } = await fullAccount();
-    const now = Date.now() - settleMs;
+    const now = Date.now() - lateWritesMs;
     await removeAccount(engine.documents, user, { now, audit: testAudit });
     let steps = 0;
     const cut = deps(() => {
       if (steps++ === cutAfter) throw new Error('the process died');
     });
-    await expect(eraseAccount(cut, user.id, { now: Date.now(), batchesMax, settleMs })).rejects.toThrow(
-      'the process died',
+    await expect(
+      eraseAccount(cut, user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs }),
+    ).rejects.toThrow('the process died');
+    await Promise.all(
+      [1, 2].map(() => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs })),
     );
-    await Promise.all([1, 2].map(() => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })));
     expect(await holding(user.id)).toEqual([]);
     await expectForeignKept(foreign);
   }
@@ -310,10 +318,11 @@ test('completes an interrupted erasure in the next runs, also in concurrent ones
 
 test('stops after the maximum number of batches and reports that more remains', async () => {
   const { user } = await fullAccount();
-  const now = Date.now() - settleMs;
+  const now = Date.now() - lateWritesMs;
   await removeAccount(engine.documents, user, { now, audit: testAudit });
   let runs = 0;
-  while ((await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax: 1, settleMs })).hasMore) runs += 1;
+  while ((await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax: 1, lateWritesMs: lateWritesMs })).hasMore)
+    runs += 1;
   expect(runs).toBeGreaterThan(10);
   expect(await holding(user.id)).toEqual([]);
 });
@@ -325,10 +334,10 @@ test('keeps an account with a topic under legal hold, and keeps a later-held top
     'Topic is under legal hold',
   );
   const free = await engine.documents.update(topics, topic, { isHeld: false });
-  const now = Date.now() - settleMs;
+  const now = Date.now() - lateWritesMs;
   await removeAccount(engine.documents, user, { now, audit: testAudit });
   const held = await engine.documents.update(topics, free, { isHeld: true });
-  const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs });
+  const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs });
   expect(await erase()).toEqual({ removed: 0, hasMore: false });
   expect(await engine.documents.get(accountErasures, user.id)).not.toBeNull();
   await engine.documents.update(topics, held, { isHeld: false });
@@ -340,7 +349,7 @@ test("removes the audit log's personal data about login attempts to a never-veri
   const { documents } = engine;
   const user = await documents.insert(
     users,
-    newUser({ isVerified: false, wasVerified: false, createdAt: Date.now() - settleMs }),
+    newUser({ isVerified: false, wasVerified: false, createdAt: Date.now() - lateWritesMs }),
   );
   const invite = await documents.insert(teamInvites, {
     id: newId(),
@@ -363,7 +372,7 @@ test("removes the audit log's personal data about login attempts to a never-veri
   for (const some of [attempts.slice(0, 550), attempts.slice(550)])
     await documents.commit(some.map((one) => write.insert(auditOrigins, one)));
   await documents.commit(await removeUnverified(documents, user, testAudit));
-  expect(await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })).toEqual({
+  expect(await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs })).toEqual({
     removed: 600,
     hasMore: false,
   });
@@ -374,6 +383,8 @@ test("removes the audit log's personal data about login attempts to a never-veri
 test('never erases an existing account', async () => {
   const user = await engine.documents.insert(users, newUser());
   await engine.documents.insert(accountErasures, { id: user.id, email: user.email, requestedAt: 1 });
-  await expect(eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, settleMs })).rejects.toThrow('exists');
+  await expect(
+    eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs }),
+  ).rejects.toThrow('exists');
   await engine.documents.remove(accountErasures, user.id);
 });

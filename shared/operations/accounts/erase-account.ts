@@ -34,7 +34,7 @@ const rowsAtOnce = 500;
 /**
  * Erases the data of a deleted account in at most `batchesMax` batches: topics first, to free their names, then teams and
  * everything else that refers to the account. Clean-ups of the topics remove the messages.
- * Idempotent and safe to run concurrently; resumes after a crash. A tombstone stays until `settleMs` after the deletion,
+ * Idempotent and safe to run concurrently; resumes after a crash. A tombstone stays until `lateWritesMs` after the deletion,
  * then a last run removes it, unless a topic was put under legal hold meanwhile: the topic is kept until the hold ends.
  * Does nothing without a tombstone. Throws `unavailable`.
  */
@@ -56,7 +56,7 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
     ],
     at.batchesMax,
   );
-  if (report.hasMore || erasure.requestedAt + at.settleMs > at.now) return report;
+  if (report.hasMore || erasure.requestedAt + at.lateWritesMs > at.now) return report;
   if ((await documents.count(topics, { index: 'byOwner', equals: { ownerId: userId } })) > 0) return report;
   await documents.commit([write.remove(quotaGuards, userId), write.remove(accountErasures, userId)]);
   return report;

@@ -33,7 +33,7 @@ export async function findAuditEntries(documents: Documents, filter: AuditFilter
   const found: AuditEntry[] = [];
   let lookedAt = 0;
   let last: AuditPlace | null = null;
-  for await (const entry of walk(documents, filter)) {
+  for await (const entry of paginate(documents, filter)) {
     if (fits(entry, filter)) found.push(entry);
     lookedAt += 1;
     last = { at: entry.at, id: entry.id };
@@ -44,7 +44,7 @@ export async function findAuditEntries(documents: Documents, filter: AuditFilter
 }
 
 /** Returns all matching entries, newest first, in pages of at most `pageSize`. */
-export async function* walkAuditEntries(
+export async function* paginateAuditEntries(
   documents: Documents,
   filter: AuditFilter,
   pageSize: number,
@@ -91,7 +91,7 @@ function fits(entry: AuditEntry, { actor, action }: AuditFilter): boolean {
 }
 
 /** Returns the entries of the most selective index, newest first. */
-function walk(documents: Documents, filter: AuditFilter): AsyncIterable<AuditEntry> {
+function paginate(documents: Documents, filter: AuditFilter): AsyncIterable<AuditEntry> {
   const { actor, action, subject } = filter;
   if (subject !== undefined) {
     return merged(

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StoredMessage } from '../../domain/messages/message.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
 import type { Messages, TopicRecord } from '../../ports/messages.ts';
-import { readTogether } from '../../async/read-together.ts';
+import { batchLoader } from '../../async/batch-loader.ts';
 
 type TopicPlace = Pick<Topic, 'id' | 'partition'>;
 
@@ -32,13 +32,13 @@ export class History {
     this.#messages = messages;
     this.#clock = clock;
     // Streams of many topics, and streams that reconnect together, share lookups.
-    this.#lastOffset = readTogether((topicIds) => messages.lastOffsets(topicIds), lookupsMax);
-    this.#newest = readTogether((topicIds) => messages.newestOfEach(topicIds, clock()), lookupsMax);
-    this.#find = readTogether(
+    this.#lastOffset = batchLoader((topicIds) => messages.lastOffsets(topicIds), lookupsMax);
+    this.#newest = batchLoader((topicIds) => messages.newestOfEach(topicIds, clock()), lookupsMax);
+    this.#find = batchLoader(
       async (ids) => new Map((await messages.findMany(ids)).map((message) => [message.id, message])),
       lookupsMax,
     );
-    this.#storedWatermark = readTogether(
+    this.#storedWatermark = batchLoader(
       async (partitions) =>
         new Map(await Promise.all(partitions.map(async (one) => [one, await messages.watermark(one)] as const))),
       lookupsMax,
@@ -105,7 +105,7 @@ export class History {
   }
 
   /** Returns the topic's last offset without gaps below it. Lower than its last record only while the watermark is delayed. */
-  async settledTop(topic: TopicPlace): Promise<number> {
+  async gaplessTop(topic: TopicPlace): Promise<number> {
     const last = await this.lastOffset(topic.id);
     return Math.min(last, await this.waitForWatermark(topic.partition, last));
   }

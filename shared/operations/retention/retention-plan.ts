@@ -7,7 +7,7 @@ import type { Messages } from '../../ports/messages.ts';
 import { readRetentionState } from '../../collections/retention-runs.ts';
 import { topics } from '../../collections/topics.ts';
 import { findUsers } from '../../collections/users.ts';
-import { walkTopics } from '../topics/walk-topics.ts';
+import { paginateTopics } from '../topics/paginate-topics.ts';
 
 interface PlanDeps {
   readonly documents: Documents;
@@ -97,7 +97,7 @@ async function findOldestKept(
 /** Returns the number of messages per tier. */
 async function countByTier({ documents, messages }: PlanDeps, now: number): Promise<Map<Tier, number>> {
   const counts = new Map<Tier, number>();
-  for await (const page of walkTopics(documents)) {
+  for await (const page of paginateTopics(documents)) {
     const tierOf = await findTiers(documents, page, now);
     const stats = (
       await inChunks(

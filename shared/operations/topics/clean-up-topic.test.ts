@@ -14,7 +14,7 @@ import { users } from '../../collections/users.ts';
 const engine = await useTestEngine();
 
 /** The default configuration. */
-const settleMs = 60_000;
+const lateWritesMs = 60_000;
 const retentionDays = { FREE: 7, ESSENTIALS: 30, TEAM: 90 };
 
 const addSubscription = (topicId: string, userId = newId()) =>
@@ -46,7 +46,9 @@ test('removes all data of a deleted topic and no data of others', async () => {
   }
   const now = Date.now();
   await documents.commit(removeTopicWrites(gone, { id: newId(), now }));
-  expect(await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({
+  expect(
+    await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
+  ).toEqual({
     removed: 5,
     hasMore: false,
   });
@@ -65,18 +67,27 @@ test('resumes an erasure, and ends after late writes are removed', async () => {
   await publish(engine, topic, newMessage(topic.id));
   const now = Date.now();
   await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now }));
-  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, settleMs, retentionDays })).toEqual({
+  expect(
+    await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, lateWritesMs: lateWritesMs, retentionDays }),
+  ).toEqual({
     removed: 3,
     hasMore: true,
   });
-  expect(await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, settleMs, retentionDays })).toEqual({
+  expect(
+    await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
+  ).toEqual({
     removed: 1,
     hasMore: false,
   });
   await publish(engine, topic, newMessage(topic.id));
   expect(await topicsToCleanUp(engine.documents, 1_000)).toContain(topic.id);
   expect(
-    await cleanUpTopic(engine, topic.id, { now: now + settleMs, batchesMax: 100, settleMs, retentionDays }),
+    await cleanUpTopic(engine, topic.id, {
+      now: now + lateWritesMs,
+      batchesMax: 100,
+      lateWritesMs: lateWritesMs,
+      retentionDays,
+    }),
   ).toEqual({ removed: 1, hasMore: false });
   expect(await topicsToCleanUp(engine.documents, 1_000)).not.toContain(topic.id);
 });
@@ -86,7 +97,7 @@ test('never erases an existing topic', async () => {
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'erase');
   await expect(
-    cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays }),
+    cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
   ).rejects.toThrow('exists');
   expect(await subscribed(topic.id)).toBe(1);
 });
@@ -102,7 +113,14 @@ test('keeps only subscriptions of permitted readers after a topic becomes privat
   for (const userId of readers) await addSubscription(ofTeam.id, userId);
   await Promise.all(Array.from({ length: 701 }, () => addSubscription(ofTeam.id)));
   await addCleanup(ofTeam.id, 'prune');
-  expect(await cleanUpTopic(engine, ofTeam.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({
+  expect(
+    await cleanUpTopic(engine, ofTeam.id, {
+      now: Date.now(),
+      batchesMax: 100,
+      lateWritesMs: lateWritesMs,
+      retentionDays,
+    }),
+  ).toEqual({
     removed: 701,
     hasMore: false,
   });
@@ -117,7 +135,14 @@ test('keeps all subscriptions of a topic that became public again', async () => 
   const topic = await addTopic({ name, nameKey: topicNameKey(name) });
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'prune');
-  expect(await cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, settleMs, retentionDays })).toEqual({
+  expect(
+    await cleanUpTopic(engine, topic.id, {
+      now: Date.now(),
+      batchesMax: 100,
+      lateWritesMs: lateWritesMs,
+      retentionDays,
+    }),
+  ).toEqual({
     removed: 0,
     hasMore: false,
   });
@@ -142,7 +167,7 @@ test('applies a changed retention to stored messages in batches, and again after
   await addCleanup(topic.id, 'retain');
   const now = Date.now();
   const clean = (batchesMax: number, at = now) =>
-    cleanUpTopic(engine, topic.id, { now: at, batchesMax, settleMs, retentionDays });
+    cleanUpTopic(engine, topic.id, { now: at, batchesMax, lateWritesMs: lateWritesMs, retentionDays });
   expect(await clean(2)).toEqual({ removed: 0, hasMore: true });
   expect((await lifetimes()).filter((days) => days === 10)).toHaveLength(400);
   expect(await clean(2)).toEqual({ removed: 0, hasMore: false });
@@ -152,8 +177,8 @@ test('applies a changed retention to stored messages in batches, and again after
   const late = { lifetimeMs: 90 * dayMs, onlyLonger: false, after: -1, limit: 200, now };
   expect(await messages.changeLifetime(topic.id, late)).not.toBeNull();
   expect((await lifetimes()).filter((days) => days === 90)).toHaveLength(203);
-  expect(await clean(2, now + settleMs)).toEqual({ removed: 0, hasMore: true });
-  expect(await clean(2, now + settleMs)).toEqual({ removed: 0, hasMore: false });
+  expect(await clean(2, now + lateWritesMs)).toEqual({ removed: 0, hasMore: true });
+  expect(await clean(2, now + lateWritesMs)).toEqual({ removed: 0, hasMore: false });
   expect(new Set(await lifetimes())).toEqual(new Set([10]));
   expect(await documents.count(topicCleanups, { index: 'byTopic', equals: { topicId: topic.id } })).toBe(0);
 

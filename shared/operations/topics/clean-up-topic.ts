@@ -13,7 +13,7 @@ const cleanupsMax = 100;
 /**
  * Cleans up after a topic was deleted, became private or changed its retention, in at most `batchesMax` batches of 1,000.
  * Idempotent and safe to run concurrently; resumes after a crash. An erasure
- * or a change of retention stays listed until `settleMs` after it; a complete last run then ends it.
+ * or a change of retention stays listed until `lateWritesMs` after it; a complete last run then ends it.
  * Throws `unavailable`.
  */
 export async function cleanUpTopic(
@@ -51,8 +51,8 @@ function runCleanup(
   }
 }
 
-function isSettled(cleanup: TopicCleanup, { now, settleMs }: ErasureRun): boolean {
-  return cleanup.kind === 'prune' || cleanup.requestedAt + settleMs <= now;
+function isSettled(cleanup: TopicCleanup, { now, lateWritesMs: lateWritesMs }: ErasureRun): boolean {
+  return cleanup.kind === 'prune' || cleanup.requestedAt + lateWritesMs <= now;
 }
 
 /** Returns topics with pending clean-ups, oldest first, for the sweep that covers lost jobs. */

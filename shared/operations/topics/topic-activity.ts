@@ -1,6 +1,6 @@
 import type { Topic } from '../../domain/topics/topic.ts';
 import type { Documents } from '../../ports/documents.ts';
-import { coalescedUpdates } from '../../async/coalesced-updates.ts';
+import { conditionalBuffer } from '../../async/conditional-buffer.ts';
 import { topics } from '../../collections/topics.ts';
 
 /** The maximum delay of lists. */
@@ -14,7 +14,7 @@ export interface TopicActivity {
 }
 
 export function topicActivity(documents: Documents, onLoss: (error: unknown) => void): TopicActivity {
-  const updates = coalescedUpdates<Topic, number>({
+  const updates = conditionalBuffer<Topic, number>({
     documents,
     collection: topics,
     everyMs,

@@ -1,5 +1,5 @@
 import type { ReadAuditEntry } from '@tocsin/shared/domain/audit/audit-entry.ts';
-import { walkAuditEntries } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
+import { paginateAuditEntries } from '@tocsin/shared/operations/audit/find-audit-entries.ts';
 import { auditEntrySchema, toAuditEntryJson } from '@tocsin/shared/wire/audit-entry.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { ExportSection } from '../../export/export-section.ts';
@@ -17,8 +17,8 @@ export function exportAuditLog({ engine: { documents } }: ApiDeps): ExportSectio
     async *pages({ caller: { userId } }) {
       const shown = ({ entry, origin }: ReadAuditEntry) =>
         toAuditEntryJson({ entry, origin: origin?.userId === userId ? origin : null }, new Map());
-      for await (const page of walkAuditEntries(documents, { actor: userId }, pageSize)) yield page.map(shown);
-      for await (const page of walkAuditEntries(documents, { subject: userId }, pageSize))
+      for await (const page of paginateAuditEntries(documents, { actor: userId }, pageSize)) yield page.map(shown);
+      for await (const page of paginateAuditEntries(documents, { subject: userId }, pageSize))
         yield page.filter(({ entry }) => entry.actor !== userId).map(shown);
     },
   };

@@ -55,7 +55,7 @@ export function login(deps: ApiDeps): Route {
       const { user, tokens } = await openLogin(deps, context, {
         userId: proven.id,
         through: 'password',
-        judge: (now) => judge(now, proven),
+        requireActive: (now) => requireValid(now, proven),
       }).catch(async (error: unknown) => {
         if (error instanceof AppError && error.code === 'forbidden') await refuse('not_verified');
         if (error instanceof AppError && error.code === 'unauthenticated')
@@ -73,7 +73,7 @@ type Refusal = 'unknown_person' | 'wrong_password' | 'not_verified' | 'account_d
 const invalid = () => new AppError('unauthenticated', 'Could not validate credentials');
 
 /** The account may have changed since its password was verified. */
-function judge(user: User | null, proven: User): User {
+function requireValid(user: User | null, proven: User): User {
   if (user === null || !user.isActive || user.passwordHash !== proven.passwordHash || user.email !== proven.email)
     throw invalid();
   if (!user.isVerified) throw new AppError('forbidden', 'Email not verified');

@@ -21,7 +21,7 @@ const body = z.object({
 
 /** `POST /auth/apple/mobile`: a login with the identity token that an app received from Apple. */
 export function appleLogin(deps: ApiDeps): Route {
-  const judge = appleIdentityToken(deps.config, deps.clock);
+  const verify = appleIdentityToken(deps.config, deps.clock);
   return route({
     id: 'appleLogin',
     method: 'POST',
@@ -36,9 +36,9 @@ export function appleLogin(deps: ApiDeps): Route {
       description: 'The tokens of the new login, and the account',
     },
     handle: async (context, { body: { identity_token: token, user: subject } }) => {
-      if (judge === null) throw new AppError('unavailable', 'Apple is not configured');
+      if (verify === null) throw new AppError('unavailable', 'Apple is not configured');
       try {
-        const profile = await judge(token);
+        const profile = await verify(token);
         if (profile.subject !== subject) throw new SignInFailed('invalid_response');
         const { user, tokens } = await signIn(deps, context, profile);
         return { status: 200, body: { ...tokens, user: toLoginUserJson(user, context.now) } };

@@ -27,7 +27,7 @@ export async function signIn(
 ): Promise<{ user: User; tokens: LoginTokens }> {
   const userId = await retryStale(() => findOrTie(deps, context, profile), isLostRace);
   const shown = profile.avatarUrl === null ? {} : { avatarUrl: profile.avatarUrl };
-  return openLogin(deps, context, { userId, through: profile.provider, judge: requireUsable, set: shown });
+  return openLogin(deps, context, { userId, through: profile.provider, requireActive: requireUsable, set: shown });
 }
 
 /** Returns the account of the person and links one at the first sign-in. */

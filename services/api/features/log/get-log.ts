@@ -106,10 +106,10 @@ async function answerWithLines(
   asked: Asked & { follow: boolean },
 ): Promise<void> {
   const { topic, from, limit = Infinity, follow } = asked;
-  const judge = await authorizeReader(deps, context, topic);
+  const authorization = await authorizeReader(deps, context, topic);
   await streamLog(deps, {
     caller: context.caller,
-    credential: judge.credential,
+    credential: authorization.credential,
     topic,
     from,
     limit,
@@ -118,7 +118,7 @@ async function answerWithLines(
     first: () =>
       firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
     line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName))}\n`,
-    judge: judge.endReason,
+    authorize: authorization.endReason,
   });
 }
 

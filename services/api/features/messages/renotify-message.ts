@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { pushQueueOf, walkJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { pushQueueOf, pageJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -40,7 +40,7 @@ export function renotifyMessage(deps: ApiDeps): Route {
           'The message is older than 7 days: the ledger no longer knows which devices missed it',
         );
       const { id, topicId, timestamp, priority } = message;
-      const job = walkJob(
+      const job = pageJob(
         { messageId: id, topicId, after: null, publishedAt: timestamp, renotify: `at-${Math.floor(now / demandMs)}` },
         priority,
       );

@@ -1,6 +1,6 @@
 import { publisherId, type Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { emptied, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { redacted, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/shared/collections/idempotency-keys.ts';
@@ -53,7 +53,10 @@ export async function findKey(
   if (live !== null) {
     const message = await deps.messages.find(live.messageId);
     if (message !== null)
-      return { kind: 'published', message: message.deletedAt === null ? message : emptied(message, message.deletedAt) };
+      return {
+        kind: 'published',
+        message: message.deletedAt === null ? message : redacted(message, message.deletedAt),
+      };
     // By the clock of the reserving node, which may be ahead of this node's by more.
     if (!live.hasFailed && Math.abs(now - live.reservedAt) < abandonedAfterMs) throw inProgress();
   }

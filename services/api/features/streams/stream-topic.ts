@@ -42,7 +42,7 @@ export function topicStream(deps: ApiDeps): StreamKind<Topic, typeof query> {
           message: `Connected to ${topic.name}`,
           ...(given === undefined ? {} : { recovered: position?.isExact ?? false }),
         },
-        judge: authorizeStream(deps, { caller: context.caller, credential, topics: [topic] }),
+        authorize: authorizeStream(deps, { caller: context.caller, credential, topics: [topic] }),
       });
     },
   };

@@ -67,7 +67,7 @@ export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
           return sink;
         },
         ready: { topics: topics.map(({ topic }) => topic.name), ...(recovered === undefined ? {} : { recovered }) },
-        judge: authorizeStream(deps, { caller, credential, topics: topics.map(({ topic }) => topic) }),
+        authorize: authorizeStream(deps, { caller, credential, topics: topics.map(({ topic }) => topic) }),
       });
     },
   };

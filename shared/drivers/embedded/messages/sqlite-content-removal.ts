@@ -5,8 +5,8 @@ import { contentTaken } from './sqlite-message-schema.ts';
 /** Messages emptied in one write: some milliseconds, which is how long a publish may have to wait for it. */
 const batchSizeMax = 250;
 
-/** The port's `emptyDeleted`, in writes short enough to stand between publishes. */
-export function sqliteContentRemoval(file: SqliteFile): Messages['emptyDeleted'] {
+/** The port's `redactDeleted`, in writes short enough to stand between publishes. */
+export function sqliteContentRemoval(file: SqliteFile): Messages['redactDeleted'] {
   const due = file.db.prepare(`
     SELECT offset FROM messages INDEXED BY messages_by_deletion
     WHERE deleted_at IS NOT NULL AND content_rev < ${contentTaken} AND deleted_at <= ?

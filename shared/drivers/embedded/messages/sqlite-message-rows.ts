@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RecordType } from '../../../domain/messages/log-record.ts';
-import { emptied, type Message, type Priority, type StoredMessage } from '../../../domain/messages/message.ts';
+import { redacted, type Message, type Priority, type StoredMessage } from '../../../domain/messages/message.ts';
 
 /**
  * A row of `messages`, as far as a message is made from it, in the order of `messageColumns`. An array, because rows that come as
@@ -65,7 +65,7 @@ export function toMessage(row: MessageRow | TopicMessageRow, topicId: string): S
 /** The message as everyone may see it: emptied when it is deleted. */
 export function toShownMessage(row: MessageRow | TopicMessageRow, topicId: string): StoredMessage {
   const message = toMessage(row, topicId);
-  return message.deletedAt === null ? message : emptied(message, message.deletedAt);
+  return message.deletedAt === null ? message : redacted(message, message.deletedAt);
 }
 
 /** Tags as they are stored: JSON, or null for none, which most messages have. */

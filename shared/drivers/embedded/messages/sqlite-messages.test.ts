@@ -140,8 +140,8 @@ describe('SQLite: the messages as the table of the log', () => {
   });
 
   test('what was just written is settled as the table says, whatever has become of it since', async () => {
-    const settledOffsets = async (...records: Parameters<typeof store.settle>[1]) =>
-      (await store.settle(0, records)).map(({ offset }) => offset);
+    const settledOffsets = async (...records: Parameters<typeof store.reconcile>[1]) =>
+      (await store.reconcile(0, records)).map(({ offset }) => offset);
     const [message, other] = [testMessage(newId()), testMessage(newId())];
     const [first, copy, third] = [published(4, message), published(5, message), published(6, other)];
     await file.write(() => store.applySync([first]));
@@ -158,7 +158,7 @@ describe('SQLite: the messages as the table of the log', () => {
     await store.removeTopic(other.topicId, 10);
     await file.write(() => undefined);
     expect(store.readFrom(0, 10).map(({ offset }) => offset)).toEqual([2]);
-    expect((await store.settle(0, [last])).map(({ offset }) => offset)).toEqual([8]);
+    expect((await store.reconcile(0, [last])).map(({ offset }) => offset)).toEqual([8]);
     expect(store.readFrom(0, 10).map(({ offset }) => offset)).toEqual([2, 8]);
   });
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../../domain/messages/message-filter.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { ExpiredOfTopic, Messages, SettledRecord } from '../../../ports/messages.ts';
+import type { ExpiredOfTopic, Messages, ReconciledRecord } from '../../../ports/messages.ts';
 import { planMsMax, planTookTooLong } from '../../../ports/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../../ports/search-limit.ts';
 import { KeptCounts } from './kept-counts.ts';
@@ -78,7 +78,7 @@ export function openSqliteMessages({
     if (missing.length > 0) await file.write(() => applySync(missing));
   };
 
-  const settle = async (records: readonly PlacedRecord[]): Promise<SettledRecord[]> => {
+  const settle = async (records: readonly PlacedRecord[]): Promise<ReconciledRecord[]> => {
     await apply(records);
     if (hasForeignCommits()) forgetAll();
     const now = clock();
@@ -91,7 +91,7 @@ export function openSqliteMessages({
     readFrom: reads.readFrom,
     end: writer.end,
     apply: (records) => asked(() => apply(records)),
-    settle: (_partition, records) => asked(() => settle(records)),
+    reconcile: (_partition, records) => asked(() => settle(records)),
     watermark: () => asked(() => writer.end() - 1),
     moveWatermark: async () => undefined,
     find: (messageId) => asked(() => reads.find(messageId)),
@@ -166,13 +166,13 @@ function openSweeping(
     counts.changed(topicId);
     removal.written(earliest);
   });
-  return { removal, changeLifetime, emptyDeleted: sqliteContentRemoval(file), giveBack: sqliteFreePages(file) };
+  return { removal, changeLifetime, redactDeleted: sqliteContentRemoval(file), giveBack: sqliteFreePages(file) };
 }
 
 interface Sweeps {
   readonly plans: SqliteReader;
   readonly removal: SqliteMessageRemoval;
-  readonly emptyDeleted: Messages['emptyDeleted'];
+  readonly redactDeleted: Messages['redactDeleted'];
   readonly changeLifetime: Messages['changeLifetime'];
   readonly giveBack: Messages['giveBack'];
 }
@@ -181,7 +181,7 @@ interface Sweeps {
 function sweepsOf({
   plans,
   removal,
-  emptyDeleted,
+  redactDeleted,
   changeLifetime,
   giveBack,
 }: Sweeps): Pick<
@@ -192,14 +192,14 @@ function sweepsOf({
   | 'countExpired'
   | 'oldestKept'
   | 'recount'
-  | 'emptyDeleted'
+  | 'redactDeleted'
   | 'removeExpired'
   | 'removeTopic'
 > {
   return {
     giveBack: () => asked(giveBack),
     changeLifetime: (topicId, of) => asked(() => changeLifetime(topicId, of)),
-    emptyDeleted: (time, limit, except) => asked(() => emptyDeleted(time, limit, except)),
+    redactDeleted: (time, limit, except) => asked(() => redactDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
     expired: (time, except = []) =>
@@ -240,7 +240,7 @@ async function asked<T>(call: () => T | Promise<T>): Promise<T> {
 }
 
 /** The topic's first record of the batch asks the file what was before it, the others know it from the batch. */
-function withPreviousOffsets(reads: SqliteMessageReads, records: readonly PlacedRecord[]): SettledRecord[] {
+function withPreviousOffsets(reads: SqliteMessageReads, records: readonly PlacedRecord[]): ReconciledRecord[] {
   const lastOffsets = new Map<string, number>();
   return records.map((placed) => {
     const { topicId } = placed.record.message;

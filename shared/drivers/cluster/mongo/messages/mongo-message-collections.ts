@@ -1,6 +1,6 @@
 import type { Connection, mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
-import { emptied, type Message, type Priority, type StoredMessage } from '../../../../domain/messages/message.ts';
+import { redacted, type Message, type Priority, type StoredMessage } from '../../../../domain/messages/message.ts';
 
 /** What an edit replaces. */
 export interface MessageContent {
@@ -164,7 +164,7 @@ export function toMessage(document: MessageDocument): StoredMessage {
 /** The message as everyone may see it: emptied when it is deleted. */
 export function toShownMessage(document: MessageDocument): StoredMessage {
   const message = toMessage(document);
-  return message.deletedAt === null ? message : emptied(message, message.deletedAt);
+  return message.deletedAt === null ? message : redacted(message, message.deletedAt);
 }
 
 export function contentOf(message: Message, contentRev: number): MessageContent {

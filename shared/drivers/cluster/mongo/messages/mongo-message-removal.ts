@@ -23,7 +23,7 @@ const batchSizeMax = 500;
 export function mongoMessageRemoval(
   connection: Connection,
   collections: MessageCollections,
-): Pick<Messages, 'removeExpired' | 'removeTopic' | 'emptyDeleted'> {
+): Pick<Messages, 'removeExpired' | 'removeTopic' | 'redactDeleted'> {
   const remove = async (
     limit: number,
     query: BatchQuery,
@@ -63,7 +63,7 @@ export function mongoMessageRemoval(
   };
 
   return {
-    async emptyDeleted(time, limit, except = []) {
+    async redactDeleted(time, limit, except = []) {
       let emptied = 0;
       while (emptied < limit) {
         const batchSize = Math.min(limit - emptied, batchSizeMax);

@@ -45,7 +45,7 @@ describeWithEngines('messages while MongoDB is away', ({ mongoUrl }) => {
   const operations: [string, () => Promise<unknown>][] = [
     ['apply', () => messages.apply(records)],
     ['apply of a change', () => messages.apply([deleted(2, message)])],
-    ['settle', () => messages.settle(0, records)],
+    ['settle', () => messages.reconcile(0, records)],
     ['watermark', () => messages.watermark(0)],
     ['moveWatermark', () => messages.moveWatermark(0, 1)],
     ['find', () => messages.find(message.id)],

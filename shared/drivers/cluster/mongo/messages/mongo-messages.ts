@@ -29,8 +29,8 @@ import {
 } from './mongo-retention-reads.ts';
 import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
 import { mongoMessageWriter } from './mongo-message-writer.ts';
-import { mongoSettle } from './mongo-settle.ts';
-import { writeTogether } from '../../../../async/write-together.ts';
+import { mongoReconcile } from './mongo-reconcile.ts';
+import { writeBatcher } from '../../../../async/write-batcher.ts';
 
 export interface MongoMessagesOptions {
   readonly connection: Connection;
@@ -64,8 +64,8 @@ export async function openMongoMessages({
     throw error;
   });
   // One writer each, so that the two do not keep meeting at the figures of their topics.
-  const apply = writeTogether(mongoMessageWriter(connection, collections, clock), applyLimits);
-  const settle = mongoSettle({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
+  const apply = writeBatcher(mongoMessageWriter(connection, collections, clock), applyLimits);
+  const settle = mongoReconcile({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
   const removal = mongoMessageRemoval(connection, collections);
   const searched = { ...collections, limits: { maxTimeMS } };
   const { messages, changes, watermarks } = collections;
@@ -74,7 +74,7 @@ export async function openMongoMessages({
       reaching(async () => {
         if (records.length > 0) await apply(records);
       }),
-    settle: (partition, records) => reaching(() => settle(partition, records)),
+    reconcile: (partition, records) => reaching(() => settle(partition, records)),
     watermark: (partition) =>
       reaching(async () => (await watermarks.findOne({ _id: partition }, ofMajority))?.offset ?? -1),
     moveWatermark: (partition, offset) =>
@@ -99,7 +99,7 @@ export async function openMongoMessages({
     search: (filter, page) => limited(() => searchMessages(searched, filter, page)),
     recent: (topicIds, page) => limited(() => recentMessages(searched, topicIds, page)),
     activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
-    emptyDeleted: (time, limit, except) => reaching(() => removal.emptyDeleted(time, limit, except)),
+    redactDeleted: (time, limit, except) => reaching(() => removal.redactDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => reaching(() => removal.removeExpired(time, limit, except)),
     changeLifetime: (topicId, of) => reaching(() => changeLifetimes(collections, topicId, of)),
     expired: (time, except) => planned(() => expiredMessages(collections, time, except)),

@@ -1,7 +1,7 @@
 import type { PushResult } from './push-gateway.ts';
 
 /** The result of a temporary HTTP error: a quota (429), or a server error (5xx) that affects any push. */
-export function putOff(status: number, reason: string, afterMs: number | null): PushResult {
+export function temporaryError(status: number, reason: string, afterMs: number | null): PushResult {
   return {
     kind: 'retry',
     reason,
@@ -11,10 +11,10 @@ export function putOff(status: number, reason: string, afterMs: number | null): 
 }
 
 /** Whether the status is a temporary error. */
-export const isPutOff = (status: number): boolean => status === 429 || status >= 500;
+export const isTemporaryError = (status: number): boolean => status === 429 || status >= 500;
 
 /** The result of a response that is not from the provider, for example from a proxy. It says nothing about the push. */
-export function inOtherWords(provider: string, status: number, afterMs: number | null): PushResult {
+export function foreignResponse(provider: string, status: number, afterMs: number | null): PushResult {
   return {
     kind: 'retry',
     reason: `${status} in a format that is not from ${provider}`,

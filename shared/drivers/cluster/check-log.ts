@@ -10,7 +10,7 @@ export function partitionsSeen({ known, watermarks }: SeenLog): number {
 }
 
 /** Why the log is not the one that the store is a view of, in words for the operator; null when it is. */
-export function judgeLog(seen: SeenLog, { clusterId, partitions, endsAtOpen }: OpenedLog): string | null {
+export function checkLog(seen: SeenLog, { clusterId, partitions, endsAtOpen }: OpenedLog): string | null {
   const { known, watermarks } = seen;
   if (known !== null && known.clusterId !== clusterId)
     return `the store knows the Kafka cluster ${known.clusterId}, and this one is ${clusterId}`;
@@ -26,7 +26,7 @@ export function judgeLog(seen: SeenLog, { clusterId, partitions, endsAtOpen }: O
 
 /** Why a start refuses the log, with what to do; null when it is the one that the store is a view of. */
 export function whyRefused(seen: SeenLog, log: OpenedLog, topic: string): string | null {
-  const reason = judgeLog(seen, log);
+  const reason = checkLog(seen, log);
   if (reason === null) return null;
   return (
     `The Kafka topic ${topic} is not the log that the store knows: ${reason}. Check KAFKA_BROKERS, KAFKA_TOPIC and MONGO_URL. ` +

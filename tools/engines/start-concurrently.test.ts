@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { startTogether } from './start-together.ts';
+import { startConcurrently } from './start-concurrently.ts';
 
 test('all that started comes back in the given order', async () => {
   const slow = { name: 'slow', stop: () => Promise.resolve() };
   const quick = { name: 'quick', stop: () => Promise.resolve() };
   const later = new Promise<typeof slow>((resolve) => setImmediate(resolve, slow));
-  expect(await startTogether([later, Promise.resolve(quick)])).toEqual([slow, quick]);
+  expect(await startConcurrently([later, Promise.resolve(quick)])).toEqual([slow, quick]);
 });
 
 test('stops all started parts if one fails, and throws every error', async () => {
@@ -15,7 +15,7 @@ test('stops all started parts if one fails, and throws every error', async () =>
   const failing = [Promise.reject(new Error('no disk')), Promise.reject(new Error('no port'))] as Promise<
     ReturnType<typeof one>
   >[];
-  const starting = startTogether([Promise.resolve(one('first')), ...failing, later]);
+  const starting = startConcurrently([Promise.resolve(one('first')), ...failing, later]);
   await expect(starting).rejects.toThrow('no disk; no port');
   expect(stopped).toEqual(['first', 'later']);
 });

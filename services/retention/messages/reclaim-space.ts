@@ -1,7 +1,7 @@
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
 
 /** Returns free pages of the embedded file to the system in small steps with pauses. Counts pages. */
-export async function giveBackSpace(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+export async function reclaimSpace(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   let removed = 0;
   while (!isOver(deps, limit)) {
     const beganAt = performance.now();

@@ -1,5 +1,5 @@
 import { ledgerMs, revivable } from '@tocsin/shared/ports/deliveries.ts';
-import { pushQueueOf, walkJob, type WalkJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { pushQueueOf, pageJob, type PageJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Span } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { loadPush } from '../sending/load-push.ts';
 import { missedRecipients } from './missed-recipients.ts';
@@ -11,7 +11,7 @@ import { pushToRecipients } from '../sending/push-to-recipients.ts';
  * concurrently and none is lost with this one. Idempotent, because the ledger records sent pushes. A replay only
  * considers devices that missed the message, and none if the ledger no longer covers it.
  */
-export async function walkRecipients(deps: PushDeps, job: WalkJob): Promise<void> {
+export async function pushToPage(deps: PushDeps, job: PageJob): Promise<void> {
   const { messageId, topicId } = job;
   return deps.tracing.span(
     {
@@ -19,11 +19,11 @@ export async function walkRecipients(deps: PushDeps, job: WalkJob): Promise<void
       kind: 'internal',
       attributes: { 'tocsin.message.id': messageId, 'tocsin.topic.id': topicId },
     },
-    (span) => walkPage(deps, job, span),
+    (span) => pushToRecipientsOf(deps, job, span),
   );
 }
 
-async function walkPage(deps: PushDeps, job: WalkJob, span: Span): Promise<void> {
+async function pushToRecipientsOf(deps: PushDeps, job: PageJob, span: Span): Promise<void> {
   const push = await loadPush(deps, job);
   if ('over' in push) return deps.log.debug({ messageId: job.messageId, reason: push.over }, 'nothing is pushed');
   const { message, topic } = push;
@@ -35,7 +35,7 @@ async function walkPage(deps: PushDeps, job: WalkJob, span: Span): Promise<void>
   );
   span.set({ 'tocsin.recipients': page.recipients.length });
   if (page.next !== null) {
-    const next = walkJob(
+    const next = pageJob(
       {
         messageId: message.id,
         topicId: topic.id,

@@ -1,6 +1,6 @@
 import { unavailable } from '../domain/errors.ts';
 
-export interface WriteTogetherOptions {
+export interface WriteBatcherOptions {
   /** Items per write, unless a single call has more. */
   readonly batchSizeMax: number;
   /** Concurrent writes. */
@@ -20,9 +20,9 @@ interface Call<T> {
  * A call resolves when its items are written, and rejects with the error of its
  * write. The order of items between calls is not kept.
  */
-export function writeTogether<T>(
+export function writeBatcher<T>(
   write: (items: readonly T[]) => Promise<void>,
-  options: WriteTogetherOptions,
+  options: WriteBatcherOptions,
 ): (items: readonly T[]) => Promise<void> {
   const waiting: Call<T>[] = [];
   let itemsHeld = 0;

@@ -2,7 +2,7 @@ import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 
 /** Invalidates caches of the nodes. While the bus is down, caches expire within seconds. */
-export async function tellNodes(
+export async function notifyNodes(
   { engine: { bus }, log }: Pick<RetentionDeps, 'engine' | 'log'>,
   changes: readonly Change[],
 ): Promise<void> {

@@ -5,11 +5,11 @@ import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '.
 const batchSize = 2_000;
 
 /** Redacts messages that were deleted 30 days ago, except in topics under legal hold. */
-export async function emptyDeletedMessages(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+export async function redactDeletedMessages(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   const { messages, documents } = deps.engine;
   let removed = 0;
   while (!isOver(deps, limit)) {
-    const count = await messages.emptyDeleted(
+    const count = await messages.redactDeleted(
       deps.clock() - deletedContentMs,
       batchSize,
       await heldTopicIds(documents),

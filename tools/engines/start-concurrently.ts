@@ -4,7 +4,7 @@ type Stoppable = { stop: () => Promise<unknown> };
  * What was started side by side, in the given order, once all of it runs. When a part fails, the others are awaited
  * and stopped before an AggregateError with every part's error is thrown.
  */
-export const startTogether = async <T extends readonly Stoppable[]>(starting: {
+export const startConcurrently = async <T extends readonly Stoppable[]>(starting: {
   [Index in keyof T]: Promise<T[Index]>;
 }): Promise<T> => {
   const results = await Promise.allSettled<Stoppable>(starting);
@@ -15,7 +15,7 @@ export const startTogether = async <T extends readonly Stoppable[]>(starting: {
     else errors.push(result.reason);
   }
   if (errors.length === 0) return started as unknown as T;
-  await stopTogether(started);
+  await stopConcurrently(started);
   throw new AggregateError(
     errors,
     errors.map((error) => (error instanceof Error ? error.message : String(error))).join('; '),
@@ -23,6 +23,6 @@ export const startTogether = async <T extends readonly Stoppable[]>(starting: {
 };
 
 /** Stops all side by side, and goes on with the others when one cannot be stopped. */
-export const stopTogether = async (started: readonly Stoppable[]): Promise<void> => {
+export const stopConcurrently = async (started: readonly Stoppable[]): Promise<void> => {
   await Promise.allSettled(started.map((one) => one.stop()));
 };

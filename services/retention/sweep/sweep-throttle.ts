@@ -13,7 +13,7 @@ const firstPauseMs = 100;
 const standBackMs = 2_000;
 
 /** Throttles a sweep so that it does not slow publishes in this process or on the shared store. */
-export interface GiveWay {
+export interface SweepThrottle {
   /**
    * Pauses in proportion to the duration of the work, and longer under load; ends immediately if the signal
    * is aborted. Resolves with the duration of the pause.
@@ -25,7 +25,7 @@ export interface GiveWay {
  * Measures the load by the delay of this process's event loop, and for other processes by the
  * response time of the store to a ping.
  */
-export function giveWay({ messages }: { messages: Pick<Messages, 'ping'> }): GiveWay {
+export function sweepThrottle({ messages }: { messages: Pick<Messages, 'ping'> }): SweepThrottle {
   return {
     async rest(workedMs, signal) {
       const beganAt = performance.now();

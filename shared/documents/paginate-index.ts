@@ -4,7 +4,7 @@ const pageSize = 500;
 /** The query. */
 const limitMax = 10_000;
 
-export interface IndexWalk<T extends Document, V extends string | number> {
+export interface IndexPages<T extends Document, V extends string | number> {
   readonly index: string;
   readonly equals: Partial<T>;
   /** The start; by default the start of the index. */
@@ -19,10 +19,10 @@ export interface IndexWalk<T extends Document, V extends string | number> {
  * Iterates the documents of an index in pages, in index order. Concurrent changes may be missed, but no document
  * is returned twice. If more than 10,000 documents share a value, the rest is skipped.
  */
-export async function* walkIndex<T extends Document, V extends string | number>(
+export async function* paginateIndex<T extends Document, V extends string | number>(
   documents: Pick<Documents, 'find'>,
   collection: Collection<T>,
-  { index, equals, valueOf, next, ...walk }: IndexWalk<T, V>,
+  { index, equals, valueOf, next, ...walk }: IndexPages<T, V>,
 ): AsyncGenerator<T[], void> {
   let { from } = walk;
   // The documents with the last value of the previous page are found again.

@@ -3,7 +3,7 @@ import { write } from '../../ports/documents.ts';
 import { newId, newTopic } from '../../testing/builders.ts';
 import { useTestEngine } from '../../testing/use-test-engine.ts';
 import { topics } from '../../collections/topics.ts';
-import { walkTopics } from './walk-topics.ts';
+import { paginateTopics } from './paginate-topics.ts';
 
 const { documents } = await useTestEngine();
 
@@ -16,7 +16,7 @@ test('returns every topic once, from the given owner, for any number of topics p
     await documents.commit(made.slice(at, at + 500).map((topic) => write.insert(topics, topic)));
   for (const from of [undefined, owners[3], `${owners[3]}~`]) {
     const seen: string[] = [];
-    for await (const page of walkTopics(documents, from)) seen.push(...page.map(({ id }) => id));
+    for await (const page of paginateTopics(documents, from)) seen.push(...page.map(({ id }) => id));
     const expected = made.filter(({ ownerId }) => ownerId >= (from ?? '')).map(({ id }) => id);
     expect(seen.sort()).toEqual(expected.sort());
   }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { Clock } from '../../../../platform/clock.ts';
-import type { SettledRecord } from '../../../../ports/messages.ts';
+import type { ReconciledRecord } from '../../../../ports/messages.ts';
 import type { MessageCollections } from './mongo-message-collections.ts';
 import { lastOffsetsBelow, storedOf } from './mongo-message-reads.ts';
 
@@ -30,9 +30,9 @@ interface Progress {
 }
 
 /** The port's `settle`. */
-export function mongoSettle(
+export function mongoReconcile(
   options: SettleOptions,
-): (partition: number, records: readonly PlacedRecord[]) => Promise<SettledRecord[]> {
+): (partition: number, records: readonly PlacedRecord[]) => Promise<ReconciledRecord[]> {
   const partitions = new Map<number, Progress>();
 
   return async (partition, records) => {

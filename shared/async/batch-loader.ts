@@ -8,7 +8,7 @@ interface Waiting<V> {
  * duplicates. A value is never older than the call, because its read starts after the call.
  * Resolves with undefined for a missing key, and rejects with the error of the read.
  */
-export function readTogether<K, V>(
+export function batchLoader<K, V>(
   read: (keys: K[]) => Promise<ReadonlyMap<K, V>>,
   keysMax: number,
 ): (key: K) => Promise<V | undefined> {

@@ -1,6 +1,6 @@
 import { isUnavailable } from '../domain/errors.ts';
 
-export interface GatheredOptions<P> {
+export interface WriteBehindOptions<P> {
   /** The kind of updates, for log messages. */
   readonly of: string;
   /** Merges two updates of one document. */
@@ -23,14 +23,14 @@ const pendingMax = 50_000;
  * few seconds. A crash loses unwritten updates. While the store is down, updates stay in the buffer; `close` writes the rest
  * once.
  */
-export class GatheredUpdates<P> {
-  readonly #options: GatheredOptions<P>;
+export class WriteBehindBuffer<P> {
+  readonly #options: WriteBehindOptions<P>;
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, P>();
   #lost = 0;
   #flushing: Promise<void> | undefined;
 
-  constructor(options: GatheredOptions<P>) {
+  constructor(options: WriteBehindOptions<P>) {
     this.#options = options;
     this.#timer = setInterval(() => void this.flush(), options.everyMs).unref();
   }

@@ -5,11 +5,11 @@ import type { Documents } from '../ports/documents.ts';
 const waitingMax = 1_000;
 
 /** One mutex per open store, because tests run several installations in one process. */
-const turnsOf = new WeakMap<Documents, HolderTurns>();
+const turnsOf = new WeakMap<Documents, KeyedMutex>();
 
-export function holderTurns(documents: Documents): HolderTurns {
+export function documentsMutex(documents: Documents): KeyedMutex {
   let turns = turnsOf.get(documents);
-  if (turns === undefined) turnsOf.set(documents, (turns = new HolderTurns()));
+  if (turns === undefined) turnsOf.set(documents, (turns = new KeyedMutex()));
   return turns;
 }
 
@@ -17,7 +17,7 @@ export function holderTurns(documents: Documents): HolderTurns {
  * A keyed mutex: work of the same key runs one at a time in this process, in order of arrival. It only avoids conflicts;
  * correctness does not depend on it.
  */
-export class HolderTurns {
+export class KeyedMutex {
   readonly #waiting = new Map<string, (() => void)[]>();
 
   /** Resolves or rejects like the work. Work must not wait for other work of the same key. */

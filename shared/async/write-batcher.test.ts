@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../testing/eventually.ts';
-import { writeTogether } from './write-together.ts';
+import { writeBatcher } from './write-batcher.ts';
 
 /** A store whose writes end when the test asks for it. */
 function heldStore() {
@@ -16,7 +16,7 @@ const limits = { batchSizeMax: 4, writesMax: 1, itemsMax: 100 };
 
 test('batches calls of one tick into one write, and calls during a write into the next', async () => {
   const { writes, write } = heldStore();
-  const call = writeTogether(write, limits);
+  const call = writeBatcher(write, limits);
   const first = [call([1]), call([2])];
   await eventually(() => writes.length === 1);
   const second = [call([3]), call([4, 5])];
@@ -33,7 +33,7 @@ test('batches calls of one tick into one write, and calls during a write into th
 
 test('limits the items per write, unless a single call has more', async () => {
   const { writes, write } = heldStore();
-  const call = writeTogether(write, { ...limits, writesMax: 10 });
+  const call = writeBatcher(write, { ...limits, writesMax: 10 });
   const calls = [call([1, 2, 3]), call([4, 5]), call([6, 7, 8, 9, 10]), call([11])];
   await eventually(() => writes.length === 4);
   for (const { end } of writes) end();
@@ -43,7 +43,7 @@ test('limits the items per write, unless a single call has more', async () => {
 
 test('rejects the calls of a failed write and continues with the next', async () => {
   const { writes, write } = heldStore();
-  const call = writeTogether(write, limits);
+  const call = writeBatcher(write, limits);
   const failed = Promise.allSettled([call([1]), call([2])]);
   await eventually(() => writes.length === 1);
   const next = call([3]);
@@ -56,7 +56,7 @@ test('rejects the calls of a failed write and continues with the next', async ()
 
 test('rejects calls while the queue is full', async () => {
   const { writes, write } = heldStore();
-  const call = writeTogether(write, { ...limits, itemsMax: 2 });
+  const call = writeBatcher(write, { ...limits, itemsMax: 2 });
   const held = call([1, 2]);
   await expect(call([3])).rejects.toMatchObject({ code: 'unavailable' });
   await eventually(() => writes.length === 1);

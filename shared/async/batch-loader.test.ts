@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readTogether } from './read-together.ts';
+import { batchLoader } from './batch-loader.ts';
 
 /** A store whose reads end when the test asks for it. */
 function slowStore(): {
@@ -30,7 +30,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('batches the keys of one tick into one read without duplicates', async () => {
   const { reads, read, answer } = slowStore();
-  const find = readTogether(read, 10);
+  const find = batchLoader(read, 10);
   const asked = Promise.all([find(1), find(2), find(1), find(0)]);
   await turn();
   await answer();
@@ -40,7 +40,7 @@ test('batches the keys of one tick into one read without duplicates', async () =
 
 test('serves calls during a read by the next read, even for the same key', async () => {
   const { reads, read, answer } = slowStore();
-  const find = readTogether(read, 10);
+  const find = batchLoader(read, 10);
   const first = find(1);
   await turn();
   const later = Promise.all([find(1), find(3)]);
@@ -53,7 +53,7 @@ test('serves calls during a read by the next read, even for the same key', async
 
 test('splits many keys into several reads', async () => {
   const { reads, read, answer } = slowStore();
-  const find = readTogether(read, 2);
+  const find = batchLoader(read, 2);
   const asked = Promise.all([1, 2, 3].map(find));
   await turn();
   await answer();
@@ -64,7 +64,7 @@ test('splits many keys into several reads', async () => {
 
 test('rejects only the calls of a failed read', async () => {
   const { read, answer } = slowStore();
-  const find = readTogether(read, 10);
+  const find = batchLoader(read, 10);
   const asked = Promise.allSettled([find(1), find(2)]);
   await turn();
   const later = find(1);

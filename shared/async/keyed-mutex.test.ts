@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { unavailable } from '../domain/errors.ts';
-import { HolderTurns } from './holder-turns.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
 
 /** Work that ends on request and records that it runs. */
-function tracked(turns: HolderTurns) {
+function tracked(turns: KeyedMutex) {
   const running: string[] = [];
   const begin = (holderId: string, name: string) => {
     const done = Promise.withResolvers<string>();
@@ -19,7 +19,7 @@ function tracked(turns: HolderTurns) {
 }
 
 test('runs work of one key in order, one at a time, even after an error; other keys do not wait', async () => {
-  const { running, begin } = tracked(new HolderTurns());
+  const { running, begin } = tracked(new KeyedMutex());
   const [first, second, third, other] = [
     begin('a', 'first'),
     begin('a', 'second'),
@@ -47,7 +47,7 @@ test('runs work of one key in order, one at a time, even after an error; other k
 });
 
 test('runs waiting work concurrently after the store became unavailable', async () => {
-  const { running, begin } = tracked(new HolderTurns());
+  const { running, begin } = tracked(new KeyedMutex());
   const [first, ...others] = ['1', '2', '3'].map((name) => begin('a', name));
   await nextTurn();
   first!.reject(unavailable('Database'));

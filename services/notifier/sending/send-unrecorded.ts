@@ -16,7 +16,7 @@ export function nextRound(
   return round < roundsMax ? { round: round + 1, delayMs: Math.min(limits.backoffMs * 2 ** round, pauseMsMax) } : null;
 }
 
-export interface SentBesideLedger {
+export interface UnrecordedSend {
   /** Devices whose provider accepted the push. */
   readonly accepted: readonly string[];
   /** Devices to retry: after a temporary error or a lost response. */
@@ -27,11 +27,11 @@ export interface SentBesideLedger {
  * Sends a push without claims and ledger rows: for pushes that are not messages and can be duplicated, because
  * they replace themselves on the device. Skips devices of unconfigured providers.
  */
-export async function sendBesideLedger(
+export async function sendUnrecorded(
   deps: PushDeps,
   devices: readonly Device[],
   pushFor: (gateway: PushGateway) => Omit<PushRequest, 'pushToken'>,
-): Promise<SentBesideLedger> {
+): Promise<UnrecordedSend> {
   const [accepted, again]: [string[], string[]] = [[], []];
   for (const [platform, ofPlatform] of Map.groupBy(devices, (device) => device.platform)) {
     const gateway = deps.gateways.get(platform);

@@ -4,14 +4,14 @@ import { unavailable } from '../domain/errors.ts';
 import type { Documents } from '../ports/documents.ts';
 import { newId, newTopic } from '../testing/builders.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { coalescedUpdates } from './coalesced-updates.ts';
+import { conditionalBuffer } from './conditional-buffer.ts';
 import { topics } from '../collections/topics.ts';
 
 const engine = await useTestEngine();
 
 /** Adds to a topic's count. Flushes only when the test asks for it. */
 function adder(documents: Documents, onLoss: (error: unknown) => void = () => undefined) {
-  return coalescedUpdates<Topic, number>({
+  return conditionalBuffer<Topic, number>({
     documents,
     collection: topics,
     merge: (a, b) => a + b,

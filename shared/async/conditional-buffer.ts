@@ -1,9 +1,9 @@
 import { isUnavailable } from '../domain/errors.ts';
 import { StaleVersion, type Changes, type Collection, type Document, type Documents } from '../ports/documents.ts';
-import { GatheredUpdates, type GatheredOptions } from './gathered-updates.ts';
+import { WriteBehindBuffer, type WriteBehindOptions } from './write-behind-buffer.ts';
 
-export interface CoalescedOptions<T extends Document, P> extends Pick<
-  GatheredOptions<P>,
+export interface ConditionalBufferOptions<T extends Document, P> extends Pick<
+  WriteBehindOptions<P>,
   'merge' | 'everyMs' | 'onLoss'
 > {
   readonly documents: Documents;
@@ -13,14 +13,14 @@ export interface CoalescedOptions<T extends Document, P> extends Pick<
 }
 
 /** A write-behind buffer that uses conditional updates, so that concurrent changes are not overwritten. */
-export function coalescedUpdates<T extends Document, P>({
+export function conditionalBuffer<T extends Document, P>({
   documents,
   collection,
   change,
   ...options
-}: CoalescedOptions<T, P>): GatheredUpdates<P> {
+}: ConditionalBufferOptions<T, P>): WriteBehindBuffer<P> {
   const { onLoss } = options;
-  return new GatheredUpdates<P>({
+  return new WriteBehindBuffer<P>({
     ...options,
     of: collection.name,
     async write(batch) {
