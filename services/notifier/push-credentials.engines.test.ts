@@ -165,7 +165,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
     await expectRefused(ids, {
       ios: { reason: 'InvalidProviderToken', remedy: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock' },
       android: { reason: 'no access token: invalid_grant', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' },
-      expo: { reason: 'Expo answered 401', remedy: 'check EXPO_ACCESS_TOKEN' },
+      expo: { reason: 'Expo returned 401', remedy: 'check EXPO_ACCESS_TOKEN' },
     });
     expect(taken()).toBe(0);
     await wrong.close();

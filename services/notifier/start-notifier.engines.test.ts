@@ -255,7 +255,7 @@ function retrying(install: () => PushInstallation): void {
     await at.start({ backoffMs: 10 });
     const message = await at.publish(topic);
     await eventually(async () =>
-      expect(await ledger(at, message.id)).toMatchObject([{ status: 'retrying', reason: 'Expo answered 429' }]),
+      expect(await ledger(at, message.id)).toMatchObject([{ status: 'retrying', reason: 'Expo returned 429' }]),
     );
     await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent', attempts: 2 }]));
     const [first, second] = at.expo.requests;
@@ -329,7 +329,7 @@ function retrying(install: () => PushInstallation): void {
     const message = await at.publish(topic);
     await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent', attempts: 3 }]));
     expect(await metrics.getSingleMetricAsString('tocsin_push_refusals_total')).toContain(
-      '{platform="expo",reason="Expo answered 401"} 2',
+      '{platform="expo",reason="Expo returned 401"} 2',
     );
     expect(await at.engine.documents.get(devices, device.id)).toMatchObject({ isActive: true });
   });
@@ -358,7 +358,7 @@ function retrying(install: () => PushInstallation): void {
       return failed.length > 0 && failed;
     });
     expect(letter!.reason).toContain('1 pushes failed for too long');
-    expect(await ledger(at, message.id)).toMatchObject([{ status: 'failed', reason: 'given up: Expo answered 503' }]);
+    expect(await ledger(at, message.id)).toMatchObject([{ status: 'failed', reason: 'given up: Expo returned 503' }]);
     at.expo.script(device.pushToken, { kind: 'ok' });
     expect(await at.engine.jobQueue.retryFailed(queue, letter!.id)).toBe(true);
     await eventually(async () => expect(await ledger(at, message.id)).toMatchObject([{ status: 'sent' }]));

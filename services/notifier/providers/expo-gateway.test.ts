@@ -70,7 +70,7 @@ describe('the Expo gateway', () => {
     ]);
     await gateway.close();
     expect(await open({ accessToken: 'wrong' }).send([push(token(1))])).toMatchObject([
-      { kind: 'retry', reason: 'Expo answered 401', remedy: 'check EXPO_ACCESS_TOKEN' },
+      { kind: 'retry', reason: 'Expo returned 401', remedy: 'check EXPO_ACCESS_TOKEN' },
     ]);
   });
 
@@ -112,7 +112,7 @@ describe('the Expo gateway', () => {
   test('pauses all requests for Retry-After after a 429', async () => {
     expo.script(token(1), { kind: 'status', status: 429, retryAfterSeconds: 30 });
     expect(await open().send([push(token(1))])).toEqual([
-      { kind: 'retry', reason: 'Expo answered 429', afterMs: 30_000 },
+      { kind: 'retry', reason: 'Expo returned 429', afterMs: 30_000 },
     ]);
     expect(await gateway.send([push(token(2))])).toMatchObject([{ kind: 'retry', reason: 'Expo asked to wait' }]);
     expect(expo.requests).toHaveLength(1);
@@ -121,7 +121,7 @@ describe('the Expo gateway', () => {
   test('reports a server error as retryable without retrying itself', async () => {
     expo.script(token(1), { kind: 'status', status: 503 });
     expect(await open().send([push(token(1)), push(token(2))])).toEqual(
-      Array(2).fill({ kind: 'retry', reason: 'Expo answered 503', isTrouble: true }),
+      Array(2).fill({ kind: 'retry', reason: 'Expo returned 503', isTrouble: true }),
     );
     expect(expo.requests).toHaveLength(1);
   });

@@ -171,9 +171,9 @@ function fromError({ details, message }: { details?: { error?: string }; message
 
 function fromFailure(answer: Answer, error: unknown): PushResult {
   const { status, retryAfterMs } = answer;
-  const reason = `Expo answered ${status}`;
+  const reason = `Expo returned ${status}`;
   if (status === null) return { kind: 'unknown', reason: `no response from Expo: ${rootMessage(error)}` };
-  if (status === 200) return { kind: 'unknown', reason: 'Expo’s answer could not be read' };
+  if (status === 200) return { kind: 'unknown', reason: 'invalid response from Expo' };
   if (isTemporaryError(status)) return temporaryError(status, reason, retryAfterMs);
   if (!isExpoError(error)) return foreignResponse('Expo', status, retryAfterMs);
   if (status === 401) return { kind: 'retry', reason, remedy: 'check EXPO_ACCESS_TOKEN' };

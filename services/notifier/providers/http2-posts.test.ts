@@ -74,7 +74,7 @@ describe('the response to a POST over HTTP/2', () => {
       session.request = (headers) =>
         request(headers).once(text === '' ? 'response' : 'data', () => cuts[name]!(answering));
       posts = http2Posts(name === overTime ? 100 : patientMs, () => undefined);
-      await expect(post()).rejects.toThrow(/without an answer|closed with error code/);
+      await expect(post()).rejects.toThrow(/without a response|closed with error code/);
     },
   );
 
@@ -88,10 +88,10 @@ describe('the response to a POST over HTTP/2', () => {
       isSilent = one === session;
       waiting = post('/waiting');
     });
-    await expect(post('/silent')).rejects.toThrow('without an answer');
+    await expect(post('/silent')).rejects.toThrow('without a response');
     expect(isSilent).toBe(true);
     // It reached the server, which may not know yet that a slot is free, and does not respond. If unsent, it would be REFUSED_STREAM.
-    await expect(waiting).rejects.toThrow(/without an answer|ENHANCE_YOUR_CALM/);
+    await expect(waiting).rejects.toThrow(/without a response|ENHANCE_YOUR_CALM/);
     await closed;
   });
 });

@@ -187,7 +187,7 @@ describe(`held-back messages, ${engineUnderTest}`, () => {
     at.expo.script(subscriber.device.pushToken, { kind: 'status', status: 503 }, { kind: 'ok' });
     await at.start({ backoffMs: 2_000, renewalMs: 60_000 });
     const first = await at.publish(topic);
-    await eventually(async () => expect(await rows(first.id, subscriber)).toEqual([['retrying', 'Expo answered 503']]));
+    await eventually(async () => expect(await rows(first.id, subscriber)).toEqual([['retrying', 'Expo returned 503']]));
     const second = await at.publish(topic);
     await eventually(async () =>
       expect(await rows(second.id, subscriber)).toEqual([['skipped', 'more than 1 within a minute']]),

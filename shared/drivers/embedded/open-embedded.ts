@@ -32,7 +32,7 @@ import { openSqliteJobQueue } from './jobs/sqlite-job-queue.ts';
 import { messagePlainMigration, messageSearchMigration, messagesMigration } from './messages/sqlite-message-schema.ts';
 import { openSqliteMessages } from './messages/sqlite-messages.ts';
 
-/** The file's schema, step by step. Steps are only ever added at the end. */
+/** The migrations of the file. Only append new ones. */
 const migrations: readonly Migration[] = [
   messagesMigration,
   consumerPositionsMigration,
@@ -45,26 +45,26 @@ const migrations: readonly Migration[] = [
 
 const fileName = 'tocsin.db';
 
-/** Looks at the directory and the file, also beside the server that has it. */
+/** Checks the directory and the file; a server may run. */
 export const inspectEmbedded = (dataDir: string): Finding[] =>
   inspectDataDir(dataDir, { fileName, schemaVersion: migrations.length });
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly collections: readonly AnyCollection[];
-  /** The two of them that the walk over recipients reads. */
+  /** The collections that the recipients query reads. */
   readonly recipients: RecipientCollections;
-  /** Undefined: a secret is made and kept in the data directory. */
+  /** Undefined to generate a secret and store it in the data directory. */
   readonly jwtSecrets: readonly string[] | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Opens the engine on one SQLite file, for this process alone. Throws DataDirInUse when another Tocsin holds the
- * directory, and when the file was written by a newer program.
+ * Opens the engine on one SQLite file, exclusively for this process. Throws DataDirInUse if another Tocsin uses the
+ * directory, and throws if the file was written by a newer version.
  *
- * Log record and message are one transaction: the event log writes through the message store's table.
+ * Log record and message are written in one transaction: the event log uses the message store's table.
  */
 export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   const { dataDir, clock, log } = options;
@@ -101,7 +101,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   });
 }
 
-/** Opens the documents, and the jobs and messages where they are asked for, beside a server that may be running on the same directory: for the command line. */
+/** Opens the documents, and the jobs and messages if requested, for the command line. A server may run on the same directory. */
 export function openEmbeddedDocuments(
   options: Pick<EmbeddedOptions, 'dataDir' | 'collections' | 'clock' | 'log'>,
 ): Promise<{
@@ -130,7 +130,7 @@ export function openEmbeddedDocuments(
   });
 }
 
-/** Copies the directory's file to another one, also beside the server that has it; see copyStore. */
+/** Copies the directory's file to another one; a server may run. See copyStore. */
 export function backUpEmbedded(
   dataDir: string,
   to: string,
@@ -140,8 +140,8 @@ export function backUpEmbedded(
 }
 
 /**
- * Makes the directory's file a copy of another one, which stays as it is. Throws DataDirInUse while a server has the directory, and
- * a sentence for the operator where a file is there already.
+ * Copies another file, which does not change, to the directory's file. Throws DataDirInUse while a server uses the directory, and
+ * an error for the operator if the file already exists.
  */
 export async function restoreEmbedded(
   dataDir: string,
@@ -157,8 +157,8 @@ export async function restoreEmbedded(
 }
 
 /**
- * Opens the file as rows: to be exported as it is at this moment, also beside a server that goes on, or to be imported into, which
- * makes the directory where it is missing and throws DataDirInUse while a server runs.
+ * Opens the file as rows: for an export of a snapshot, while a server may run, or for an import, which
+ * creates a missing directory and throws DataDirInUse while a server runs.
  */
 export function openEmbeddedRows({
   dataDir,
@@ -168,15 +168,15 @@ export function openEmbeddedRows({
   return withClosers(async (own) => {
     const path = join(dataDir, fileName);
     if (purpose === 'export' && !existsSync(path))
-      throw new Error(`There is no ${path} to export: set DATA_DIR to the directory of the installation`);
+      throw new Error(`${path} does not exist: set DATA_DIR to the directory of the installation`);
     const free = takeInstallation(dataDir, purpose);
     if (free !== null) own.add(free);
     const file = new SqliteFile(path);
     own.add(() => file.close());
     migrate(file, migrations);
-    openSqliteDocuments({ file, collections }); // makes their tables
+    openSqliteDocuments({ file, collections }); // creates their tables
     if (purpose === 'export') {
-      // What this connection reads from here on is what was committed before its first read.
+      // From here on, this connection reads the snapshot of its first read.
       file.db.exec('BEGIN; SELECT position FROM log_end');
       own.add(() => file.db.exec('COMMIT'));
     }

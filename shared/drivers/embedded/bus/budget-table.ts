@@ -3,7 +3,7 @@ import type { CountedWindow } from '../../budget-counters.ts';
 import type { Migration } from '../sqlite/migrations.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
-/** The table of the budgets that are counted in memory, so that limits hold over a restart. */
+/** The table of budgets, which are counted in memory, so that limits survive a restart. */
 export const budgetsMigration: Migration = {
   name: 'budgets',
   sql: `CREATE TABLE budgets (
@@ -14,10 +14,10 @@ export const budgetsMigration: Migration = {
   CREATE INDEX budgets_ends_at ON budgets (ends_at);`,
 };
 
-/** Harm prevented: a publish waits for the transaction that it shares with these rows, about 4 µs each. */
+/** Rows per commit, about 4 µs each, because publishes share the transaction. */
 const rowsPerWriteMax = 1_000;
 
-/** The saved budgets. */
+/** The stored budgets. */
 export class BudgetTable {
   readonly #file: SqliteFile;
   readonly #select: StatementSync;
@@ -36,19 +36,19 @@ export class BudgetTable {
     );
   }
 
-  /** The windows that have not ended, in no order. */
+  /** The windows that have not ended, unordered. */
   *load(now: number): Generator<CountedWindow> {
     for (const row of this.#select.iterate(now)) {
       yield { key: String(row.key), uses: Number(row.uses), endsAt: Number(row.ends_at) };
     }
   }
 
-  /** Writes the windows inside the transaction that is open. */
+  /** Writes the windows inside the open transaction. */
   put(windows: Iterable<CountedWindow>): void {
     for (const { key, uses, endsAt } of windows) this.#upsert.run(key, uses, endsAt);
   }
 
-  /** Writes the windows, and deletes those that have ended. */
+  /** Writes the windows and deletes ended ones. */
   async save(windows: readonly CountedWindow[], now: number): Promise<void> {
     for (let start = 0; start < windows.length; start += rowsPerWriteMax) {
       const part = windows.slice(start, start + rowsPerWriteMax);

@@ -13,7 +13,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 const quiet = openLogger('test', 'silent');
 
-/** A fresh file for budgets, and a clock that stands until it is moved. */
+/** A new file for budgets, and a clock that only the test advances. */
 function newMemoryPlace(): Promise<BusPlace & { file: SqliteFile }> {
   const directory = mkdtempSync(join(tmpdir(), 'tocsin-bus-'));
   const file = new SqliteFile(join(directory, 'test.db'));
@@ -57,7 +57,7 @@ describe('memory: budgets in the file', () => {
       .all()
       .map((row) => ({ ...row }));
 
-  test('a process that dies without closing has saved them within seconds', async () => {
+  test('saves budgets within seconds, without a close', async () => {
     await bus.takeBudget([hour('a')], place.now());
     await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 1 }]));
     await bus.takeBudget([hour('a')], place.now());
@@ -71,7 +71,7 @@ describe('memory: budgets in the file', () => {
     );
   });
 
-  test('a durable use is on disk with the next commit, and not with one that is undone', async () => {
+  test('writes a durable use with the next commit, but not with a rolled-back one', async () => {
     const publish = { ...hour('publish'), isDurable: true };
     await bus.takeBudget([publish, hour('address')], place.now());
     const failed = place.file.write(() => {
@@ -88,12 +88,12 @@ describe('memory: budgets in the file', () => {
     expect(rows()).toEqual([{ key: 'publish', uses: 2 }]);
   });
 
-  test('durable uses are saved within seconds also where nothing is committed', async () => {
+  test('saves durable uses within seconds even without commits', async () => {
     await bus.takeBudget([{ ...hour('a'), isDurable: true }], place.now());
     await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 1 }]));
   });
 
-  test('those that ended are gone from the file, however many', async () => {
+  test('removes all ended budgets from the file', async () => {
     for (let n = 0; n < 2_500; n += 1) await bus.takeBudget([hour(`old-${n}`)], place.now());
     await eventually(() => expect(rows().length).toBe(2_500));
     await place.passTime(3_600_001);
@@ -101,7 +101,7 @@ describe('memory: budgets in the file', () => {
     await eventually(() => expect(rows()).toEqual([{ key: 'new', uses: 1 }]));
   });
 
-  test('a file that cannot be written keeps the bus counting, and is tried again', async () => {
+  test('counts while the file is not writable, and retries', async () => {
     place.file.db.exec('ALTER TABLE budgets RENAME TO elsewhere');
     for (let n = 0; n < 3; n += 1)
       await bus.takeBudget([hour('a'), { ...hour('durable'), isDurable: true }], place.now());
@@ -113,7 +113,7 @@ describe('memory: budgets in the file', () => {
     await eventually(() => expect(rows()).toEqual([{ key: 'a', uses: 1 }]));
   });
 
-  test('a bus without a file counts in memory', async () => {
+  test('counts in memory without a file', async () => {
     const own = openMemoryBus({ clock: place.now, log: quiet });
     await own.takeBudget([hour('a')], place.now());
     expect(await own.peekBudget([hour('a')], place.now())).toMatchObject({ windows: [{ remaining: 4 }] });

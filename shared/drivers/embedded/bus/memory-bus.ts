@@ -9,26 +9,26 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 export interface MemoryBusOptions {
   readonly clock: Clock;
-  /** Where budgets are kept over a restart; has the `budgets` table, and is closed by its owner after the bus. */
+  /** Stores budgets over a restart. Must have the `budgets` table; its owner closes it after the bus. */
   readonly budgetFile?: SqliteFile;
   readonly log: Logger;
 }
 
 /**
- * The bus of a system that is one process. A publish has reached every listener when it returns; listeners are called
- * in order of subscription and must not take long. Budgets are in the file within a second, and at close; durable ones with
- * the next commit, so that a use and what it pays for are on disk together.
+ * The bus of a single-process installation. When a publish returns, it has reached every listener; listeners are called
+ * in subscription order and must be fast. Budgets are written to the file within a second and on close; durable ones with
+ * the next commit, so that a use and the write it covers are stored together.
  */
 export function openMemoryBus(options: MemoryBusOptions): Bus {
   return new MemoryBus(options);
 }
 
-/** A crash forgets at most this much counting of what is not durable. */
+/** A crash loses at most this much of non-durable counting. */
 const saveIntervalMs = 1_000;
 
 const announcementLifeMs = 15_000;
 
-/** Harm prevented: listeners that answer each payload with another one filling the memory. */
+/** Limits the memory for listeners that publish in response to each payload. */
 const nestedPublishesMax = 100_000;
 
 interface Announcement {
@@ -42,13 +42,13 @@ class MemoryBus implements Bus {
   readonly #table: BudgetTable | undefined;
   readonly #budgets = new BudgetCounters();
   readonly #unsaved = new Set<string>();
-  /** Keys of durable windows that no commit has taken along yet. */
+  /** Keys of durable windows that no commit has included yet. */
   readonly #unsavedDurable = new Set<string>();
   #leaveCommits: () => void = () => undefined;
   readonly #listeners: ChannelListeners;
   readonly #announcements = new Map<string, Announcement>();
   readonly #timer: NodeJS.Timeout;
-  /** What listeners publish while they are called: delivered after what is under way, so that all see one order. */
+  /** Payloads published by listeners during delivery: delivered afterwards, so that all listeners see the same order. */
   readonly #nested: { channel: string; payloads: readonly string[] }[] = [];
   #isDelivering = false;
   #saving: Promise<void> | undefined;
@@ -96,7 +96,7 @@ class MemoryBus implements Bus {
     });
   }
 
-  /** Never calls: there is no connection to lose. */
+  /** Never calls the listener, because there is no connection. */
   onConnected(_listener: (connected: boolean) => void): () => void {
     return () => undefined;
   }
@@ -122,7 +122,7 @@ class MemoryBus implements Bus {
     for (const { key, isDurable } of windows) (isDurable === true ? this.#unsavedDurable : this.#unsaved).add(key);
   }
 
-  /** Part of a group commit. What cannot be written waits for the next one, and holds nobody else's up. */
+  /** Runs in a group commit. After a failure, the rows wait for the next commit and do not block others. */
   #saveWithCommit(file: SqliteFile): void {
     if (this.#unsavedDurable.size === 0) return;
     try {
@@ -144,7 +144,7 @@ class MemoryBus implements Bus {
     if (this.#saving === undefined) await this.#save(now);
   }
 
-  /** Does not throw: what could not be saved stays unsaved, and is tried again a second later. */
+  /** Does not throw: retries unsaved rows after a second. */
   async #save(now: number): Promise<void> {
     const keys = [...this.#unsaved, ...this.#unsavedDurable];
     if (this.#table === undefined || keys.length === 0) return;
@@ -181,7 +181,7 @@ class MemoryBus implements Bus {
     this.#isClosed = true;
     clearInterval(this.#timer);
     this.#listeners.clear();
-    await this.#saving?.catch(() => undefined); // logged by who waits for it first
+    await this.#saving?.catch(() => undefined); // logged by its first caller
     await this.#save(this.#clock());
     this.#leaveCommits();
   }

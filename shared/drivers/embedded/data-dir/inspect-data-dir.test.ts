@@ -19,22 +19,19 @@ function writeSchema(version: number): void {
   db.close();
 }
 
-test('a directory without a file is well, and so is an older file', () => {
+test('accepts a directory without a file, and an older file', () => {
   expect(inspect()).toMatchObject([{ state: 'ok' }, { state: 'ok', text: expect.stringContaining('will be made') }]);
   writeSchema(2);
   expect(inspect()).toMatchObject([
     { state: 'ok' },
-    { state: 'ok', text: expect.stringContaining('brings it to the newest schema') },
+    { state: 'ok', text: expect.stringContaining('migrates it to the latest schema') },
   ]);
 });
 
-test('a newer file, a file of another kind and a directory that cannot be are faults', () => {
+test('reports a newer file, a foreign file and an impossible directory as faults', () => {
   writeSchema(4);
   expect(inspect()[1]).toMatchObject({ state: 'fault', text: expect.stringContaining('newer Tocsin') });
-  writeFileSync(
-    join(dir, 'tocsin.db'),
-    'no database, and longer than a page of one would have to be to be taken for it'.repeat(100),
-  );
+  writeFileSync(join(dir, 'tocsin.db'), 'not a database, and longer than one page'.repeat(100));
   expect(inspect()[1]).toMatchObject({ state: 'fault', text: expect.stringContaining('cannot be read') });
   expect(inspect(join(dir, 'tocsin.db'))).toMatchObject([{ state: 'fault', text: expect.stringContaining('EEXIST') }]);
 });

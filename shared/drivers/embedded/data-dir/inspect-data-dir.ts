@@ -7,7 +7,7 @@ import { schemaVersionOf } from '../sqlite/migrations.ts';
 const gibibyte = 2 ** 30;
 const freeBytesMin = gibibyte;
 
-/** Looks at the embedded engine's directory and its file, also beside a running server; changes nothing but makes the directory. */
+/** Checks the embedded engine's directory and file; a server may run. Creates a missing directory and changes nothing else. */
 export function inspectDataDir(
   dir: string,
   { fileName, schemaVersion }: { fileName: string; schemaVersion: number },
@@ -19,7 +19,7 @@ export function inspectDataDir(
   } catch (error) {
     return [
       found.fault(
-        `${dir} cannot be written (${(error as NodeJS.ErrnoException).code}): give it to the user that runs Tocsin, or set DATA_DIR to another directory`,
+        `${dir} is not writable (${(error as NodeJS.ErrnoException).code}): change its owner to the user that runs Tocsin, or set DATA_DIR to another directory`,
       ),
     ];
   }
@@ -28,21 +28,21 @@ export function inspectDataDir(
   const space = `${(free / gibibyte).toFixed(1)} GiB free`;
   return [
     free < freeBytesMin
-      ? found.warning(`${dir} has ${space}: publishing ends when the disk is full`)
-      : found.ok(`${dir} can be written, ${space}`),
+      ? found.warning(`${dir} has ${space}: publishes fail when the disk is full`)
+      : found.ok(`${dir} is writable, ${space}`),
     inspectFile(found, join(dir, fileName), schemaVersion),
   ];
 }
 
 function inspectFile(found: Findings, path: string, schemaVersion: number): Finding {
-  if (!existsSync(path)) return found.ok(`${path} will be made at the first start`);
+  if (!existsSync(path)) return found.ok(`${path} will be created at the first start`);
   try {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     try {
       const version = schemaVersionOf(db);
       if (version > schemaVersion)
         return found.fault(
-          `${path} was written by a newer Tocsin (schema ${version}, this one knows ${schemaVersion}): start that one`,
+          `${path} was written by a newer version of Tocsin (schema ${version}, this version supports ${schemaVersion}): use that version`,
         );
       return found.ok(
         `${path} opens, ${(statSync(path).size / 2 ** 20).toFixed(0)} MiB${version < schemaVersion ? ', the next start brings it to the newest schema' : ''}`,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** The secret in the file; made on the first call, readable by its owner only. */
+/** Reads the secret from the file; creates it on the first call, readable by its owner only. */
 export function keepSecret(file: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   const secret = randomBytes(48).toString('base64url');

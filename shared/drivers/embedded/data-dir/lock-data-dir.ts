@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** A directory that another running Tocsin holds. */
+/** The directory is locked by another running Tocsin. */
 export class DataDirInUse extends Error {
   constructor(dir: string, holder: string) {
     super(`${dir} is in use by another Tocsin${holder}: stop it first, or set DATA_DIR to another directory`);
@@ -11,8 +11,8 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Makes the directory and takes it for this process; resolves with what gives it back. Throws DataDirInUse.
- * The lock is SQLite's own file lock, so the operating system takes it back whatever way the process ends.
+ * Creates and locks the directory for this process; resolves with the unlock function. Throws DataDirInUse.
+ * Uses SQLite's file lock, which the operating system releases when the process ends for any reason.
  */
 export function lockDataDir(dir: string): () => void {
   mkdirSync(dir, { recursive: true, mode: 0o700 });

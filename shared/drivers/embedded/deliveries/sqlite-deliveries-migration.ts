@@ -1,8 +1,8 @@
 import type { Migration } from '../sqlite/migrations.ts';
 
 /**
- * The delivery ledger. Ids are UUIDs and stored as their 16 bytes: rows are many, and live for a week. The index by user
- * answers what became of a message on one's own devices without a walk over everyone's.
+ * The delivery ledger. It has many rows that live for a week, so UUIDs are stored as 16 bytes. The index by user
+ * finds the pushes to a user's own devices without reading those of others.
  */
 export const deliveriesMigration: Migration = {
   name: 'deliveries',

@@ -28,7 +28,7 @@ export interface SqliteDeliveriesOptions {
 const columns =
   'message_id, device_id, topic_id, user_id, subscription_id, platform, status, reason, attempts, retry_at, updated_at';
 
-/** One statement for each choice of what is claimed again. */
+/** One statement per combination of claimable states. */
 const claimSql = (again: readonly RevivableStatus[]): string => `
   INSERT INTO deliveries (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', NULL, 1, NULL, ?7)
   ON CONFLICT DO UPDATE SET status = 'pending', reason = NULL, attempts = attempts + 1, retry_at = NULL, updated_at = ?7
@@ -51,12 +51,12 @@ const removeOfUserSql = `
   DELETE FROM deliveries WHERE (message_id, device_id) IN (
     SELECT message_id, device_id FROM deliveries INDEXED BY deliveries_by_user WHERE user_id = ? LIMIT ?)`;
 
-/** Harm prevented: a page of skips for users with many devices would hold the loop, and everyone's commit. */
+/** Rows per write, so that a page of skips does not block the event loop and other commits. */
 const recordedMax = 100;
 
 /**
- * Recipients and delivery ledger of an embedded installation, in the shared file. Needs the documents' tables of
- * subscriptions and devices, and `deliveriesMigration`. Closing it leaves the file open.
+ * Recipients and delivery ledger of an embedded installation, in the shared file. Requires the document tables of
+ * subscriptions and devices, and `deliveriesMigration`. `close` leaves the file open.
  */
 export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDeliveriesOptions): Deliveries {
   const statement = statementCache(file.db);
@@ -97,7 +97,7 @@ export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDel
       read(() => {
         checkDeviceIds(filter.deviceIds);
         const { where, bound } = filterOf(messageId, filter);
-        // Left to itself, SQLite walks all of the message's rows, because they are in order.
+        // Without this hint, SQLite reads all rows of the message, because they are in order.
         const index =
           filter.userId !== undefined && filter.deviceIds === undefined ? 'INDEXED BY deliveries_by_user' : '';
         const sql = `SELECT ${columns} FROM deliveries ${index} WHERE ${where} ORDER BY device_id LIMIT ?`;

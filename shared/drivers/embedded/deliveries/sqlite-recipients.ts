@@ -9,10 +9,10 @@ import type { statementCache } from '../sqlite/sqlite-statement-cache.ts';
 type Statements = ReturnType<typeof statementCache>;
 type Row = readonly SQLOutputValue[];
 
-/** Harm prevented: a filter that lets few through would have the loop look at a whole topic for a page. */
+/** Limits the rows per page, because a selective filter could otherwise read a whole topic. */
 const lookedAtMax = 2_000;
 
-/** The walk over a topic's recipients, through the tables that the documents driver made. */
+/** Reads pages of a topic's recipients from the tables of the documents driver. */
 export function sqliteRecipients(
   statement: Statements,
   { subscriptions, devices }: { subscriptions: Collection<Subscription>; devices: Collection<Device> },
@@ -21,7 +21,7 @@ export function sqliteRecipients(
   hasRecipients: (topicId: string) => boolean;
 } {
   const ofTopic = `${documentTableName(subscriptions)} INDEXED BY ${indexName(subscriptions, 'byTopic')} WHERE topic_id = ?1 AND mobile_enabled = 1`;
-  // Ids are the end of the index, since the table is clustered by them.
+  // IDs are the last column of the index, because the table is clustered by them.
   const lookedAt = `FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT ${lookedAtMax}`;
   const passing = `
     SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at

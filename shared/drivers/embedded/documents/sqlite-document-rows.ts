@@ -3,10 +3,10 @@ import type { Plan } from '../../../ports/document-checks.ts';
 import type { Document } from '../../../ports/documents.ts';
 import { columnName, indexName, type Column, type DocumentTable } from './sqlite-document-tables.ts';
 
-/** Rows are read as arrays in the order of the table's columns. */
+/** Rows are arrays in the order of the table's columns. */
 export type Row = readonly SQLOutputValue[];
 
-/** What the operations on documents work with: the compiled statement of a text, and the table of a collection. */
+/** The dependencies of document operations: compiled statements and tables of collections. */
 export interface TableAccess {
   readonly statement: (sql: string) => StatementSync;
   readonly tableOf: (collection: { readonly name: string }) => DocumentTable;
@@ -49,12 +49,12 @@ export function rowsOf({ statement }: TableAccess, table: DocumentTable, ids: re
   return allRows(statement(sql), [JSON.stringify(ids)]);
 }
 
-/** Passing over fewer rows than this costs less than to join (measured). */
+/** Skipping fewer rows than this is faster than a join (measured). */
 const passedOverMin = 200;
 
 /**
- * The rows of a plan, in order of what is left of its index, then by id. What is far is passed over in the index alone: SQLite
- * would look up each of these rows.
+ * Returns the rows of a plan, ordered by the rest of its index, then by ID. Skips a large offset within the index, because
+ * SQLite would otherwise look up each skipped row.
  */
 export function rowsFound({ statement }: TableAccess, table: DocumentTable, plan: Plan): Row[] {
   const { from, bound } = matching(table, plan);
@@ -88,7 +88,7 @@ function matching(table: DocumentTable, plan: Plan): { from: string; bound: SQLI
     bound.push(plan.to);
   }
   if (plan.isUniqueKey) conditions.push(...plan.rest.map((field) => `${columnName(field)} IS NOT NULL`));
-  // The index is named, so that no other with the same first fields is taken and its result sorted.
+  // Names the index, so that SQLite does not choose another one with the same prefix and sort its result.
   const indexed = `${table.name} INDEXED BY ${indexName(table.collection, plan.index)}`;
   return { from: conditions.length === 0 ? indexed : `${indexed} WHERE ${conditions.join(' AND ')}`, bound };
 }

@@ -2,11 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { FieldKind } from '../../../ports/documents.ts';
 import { checkCollection, kindOf, type AnyCollection } from '../../../ports/document-checks.ts';
 
-/** The table of a collection: names are quoted already, and come from declarations only. */
+/** The table of a collection. Names are quoted and come from declarations only. */
 export interface DocumentTable {
   readonly collection: AnyCollection;
   readonly name: string;
-  /** id, version, and the declared fields, in this order in every row that is read. */
+  /** ID, version and the declared fields, in row order. */
   readonly columns: readonly Column[];
   readonly columnList: string;
 }
@@ -28,7 +28,7 @@ const sqlTypes: { readonly [K in FieldKind]: string } = {
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The quoted name of the table that holds a collection, for drivers that join it. */
+/** Returns the quoted table name of a collection, for drivers that join it. */
 export const documentTableName = (collection: AnyCollection): string => `"doc_${snakeCase(collection.name)}"`;
 export const columnName = (field: string): string => `"${snakeCase(field)}"`;
 
@@ -52,16 +52,16 @@ export function documentTable(collection: AnyCollection): DocumentTable {
   };
 }
 
-/** The table as if it had these columns alone, in this order. Throws for a field that is not declared. */
+/** Returns a view of the table with only these columns, in this order. Throws for an undeclared field. */
 export function withColumns(table: DocumentTable, fields: readonly string[]): DocumentTable {
   const columns = fields.map((field) => ({ field, kind: kindOf(table.collection, field), name: columnName(field) }));
   return { ...table, columns, columnList: columns.map(({ name }) => name).join(', ') };
 }
 
 /**
- * Makes the tables as declared, in one transaction: missing tables, columns (null in the rows that are there) and
- * indexes are added, an index that is declared differently or no longer is dropped. Columns are never removed.
- * Throws when rows that are there break a newly declared unique key.
+ * Migrates the tables to their declarations in one transaction: adds missing tables, columns (null in existing rows) and
+ * indexes, and drops changed or undeclared indexes. Never removes columns.
+ * Throws if existing rows violate a new unique key.
  */
 export function prepareTables(db: DatabaseSync, tables: readonly DocumentTable[]): void {
   db.exec('BEGIN IMMEDIATE');
@@ -93,14 +93,14 @@ function prepareColumns(db: DatabaseSync, { name, columns }: DocumentTable): voi
     const type = present.get(column.name);
     if (type === undefined) db.exec(`ALTER TABLE ${name} ADD COLUMN ${definitions[index]}`);
     else if (type !== sqlTypes[column.kind])
-      throw new Error(`${name}.${column.name} is ${String(type)} in the file, and declared as ${column.kind}`);
+      throw new Error(`${name}.${column.name} is ${String(type)} in the file but declared as ${column.kind}`);
   });
 }
 
 function prepareIndexes(db: DatabaseSync, { collection, name }: DocumentTable): void {
   const wanted = new Map<string, string>();
-  // SQLite binds no row with a null in the key: exactly the port's rule. The id that ends every order is part of each
-  // index anyway, since the table is clustered by it.
+  // SQLite does not apply a unique key to rows with a null in it, which is the port's rule. The ID, the last sort
+  // column, is part of each index because the table is clustered by it.
   const define =
     (kind: string) =>
     ([index, fields]: [string, readonly string[]]) =>

@@ -12,7 +12,7 @@ import { decodeRow, encodeValue, firstRow, rowOf, type TableAccess } from './sql
 import { columnName, type DocumentTable } from './sqlite-document-tables.ts';
 
 /*
- * The writes of the documents as synchronous work. Each function checks its input at once and gives back what is to be
+ * The document writes as synchronous work. Each function checks its input immediately and returns the work to
  * run inside a write of the file. Work that throws UniqueKeyViolation or StaleVersion has changed nothing.
  */
 
@@ -74,7 +74,7 @@ export function raiseWork(
   return () => void access.statement(sql).run(to, JSON.stringify(ids));
 }
 
-/** Resolves with whether the document was there; with a version, it throws when it was not there with that one. */
+/** Returns whether the document existed. With a version, throws if it did not exist with that version. */
 export function removeWork(access: TableAccess, table: DocumentTable, id: string, version?: number): () => boolean {
   checkId(table.collection, id);
   if (version === undefined)
@@ -100,7 +100,7 @@ function requireWork(access: TableAccess, table: DocumentTable, id: string, vers
   };
 }
 
-/** The work of one of a commit's writes; when it throws, the commit is to be undone as a whole. */
+/** Returns the work of one write of a commit. If it throws, the whole commit must be rolled back. */
 export function workOf(access: TableAccess, write: Write): () => unknown {
   const table = access.tableOf(write.collection);
   switch (write.kind) {
@@ -126,7 +126,7 @@ function documentAt(access: TableAccess, table: DocumentTable, id: string): Map<
   return row === undefined ? null : new Map<string, unknown>(Object.entries(decodeRow(table, row)));
 }
 
-/** Names the key that refused a row with these values: the first declared one that another row holds. */
+/** Returns the key that a row with these values violates: the first declared one that another row has. */
 function violation(
   { statement }: TableAccess,
   table: DocumentTable,
@@ -138,5 +138,5 @@ function violation(
     const other = firstRow(statement(`SELECT 1 FROM ${table.name} WHERE ${same} AND id <> ?`), [...bound, id]);
     if (other !== undefined) return new UniqueKeyViolation(table.collection.name, key);
   }
-  return new Error(`${table.name}: a row was refused, and by none of its keys`);
+  return new Error(`${table.name}: a row was rejected, but not by any of its unique keys`);
 }

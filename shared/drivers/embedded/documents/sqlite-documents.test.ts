@@ -45,7 +45,7 @@ describe('SQLite: documents in the shared file', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('a refused write does not make the others that share its commit run again', async () => {
+  test('a rejected write does not repeat other writes of its group commit', async () => {
     await documents.insert(things, newThing('taken'));
     let runs = 0;
     const others = file.write(() => (runs += 1));
@@ -65,7 +65,7 @@ describe('SQLite: documents in the shared file', () => {
     expect(await documents.get(things, 'taken')).toMatchObject({ rank: 0, version: 1 });
   });
 
-  test('a full disk is unavailable, tears nothing, and is over when there is room again', async () => {
+  test('reports unavailable on a full disk, writes nothing partially, and recovers when space is free', async () => {
     const pages = Number(Object.values(file.db.prepare('PRAGMA page_count').get()!)[0]);
     file.db.exec(`PRAGMA max_page_count = ${pages + 4}`);
     const big = newThing('big', { extra: 'x'.repeat(100_000) });

@@ -9,8 +9,8 @@ import { statementCache } from '../sqlite/sqlite-statement-cache.ts';
 import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
 
 /**
- * The documents of an embedded installation: a table per collection in the shared file. Makes the tables at once, see
- * `prepareTables`. Only the collections named here can be used. Closing it leaves the file open.
+ * The documents of an embedded installation: one table per collection in the shared file. Creates the tables immediately, see
+ * `prepareTables`. Only the given collections can be used. `close` leaves the file open.
  */
 export function openSqliteDocuments({
   file,
@@ -70,12 +70,12 @@ export function openSqliteDocuments({
   };
 }
 
-/** Harm prevented: hundreds of rows that lie apart would hold the loop, and everyone's commit. */
+/** Rows per write, because hundreds of scattered rows would block the event loop and other commits. */
 const raisedAtOnce = 100;
 
 type Named = { readonly name: string };
 
-/** Counts the writes of this process to each collection; those of others are seen by the file, for all collections together. */
+/** Counts this process's writes per collection. Writes of other processes are detected per file. */
 class Stamps {
   readonly #dataVersion: StatementSync;
   readonly #writes = new Map<string, number>();
@@ -84,7 +84,7 @@ class Stamps {
     this.#dataVersion = db.prepare('PRAGMA data_version');
   }
 
-  /** Counts also what is rolled back later, which does no harm. */
+  /** Also counts writes that are rolled back later, which is harmless. */
   changed(collections: readonly Named[]): void {
     for (const { name } of collections) this.#writes.set(name, (this.#writes.get(name) ?? 0) + 1);
   }
@@ -97,7 +97,7 @@ class Stamps {
   }
 }
 
-/** A read of what is committed; it takes a page of rows at most, so it runs on the loop. */
+/** Reads committed data. At most a page of rows, so it runs on the event loop. */
 async function read<T>(work: () => unknown): Promise<T> {
   try {
     return work() as T;
@@ -143,7 +143,7 @@ function readsOver(access: TableAccess): Pick<Documents, 'get' | 'getMany' | 'pi
   };
 }
 
-/** An expected failure of a write, kept as a value: thrown, it would undo the whole group commit and run it again. */
+/** An expected failure of a write as a value. If thrown, it would roll back and repeat the whole group commit. */
 type Outcome = { readonly value: unknown } | { readonly failure: UniqueKeyViolation | StaleVersion };
 
 async function writeTogether<T>(file: SqliteFile, work: () => unknown, how?: 'bulk'): Promise<T> {
@@ -167,7 +167,7 @@ function runAllOrNone({ db }: SqliteFile, works: readonly (() => unknown)[]): vo
   try {
     for (const work of works) work();
   } catch (error) {
-    // A full disk ends the whole transaction by itself; the savepoint is gone with it.
+    // A full disk ends the whole transaction, including the savepoint.
     if (db.isTransaction) db.exec('ROLLBACK TO documents_commit; RELEASE documents_commit');
     throw error;
   }

@@ -1,14 +1,14 @@
 import type { Claim, JobTable } from './job-table.ts';
 
-/** A lease that this process holds on a job. */
+/** A lease of this process on a job. */
 export interface Lease extends Claim {
   readonly leaseMs: number;
   endsAt: number;
 }
 
 /**
- * The leases of all jobs that run in this process. They are renewed when a third of their time is gone, at the latest
- * in the transaction that would release those that have ended: a process that was held up does not run its own jobs twice.
+ * The leases of all jobs running in this process. They are renewed after a third of their time, at the latest
+ * in the transaction that would release expired ones, so that a stalled process does not run its own jobs twice.
  */
 export class JobLeases {
   readonly #table: JobTable;
@@ -33,7 +33,7 @@ export class JobLeases {
     return false;
   }
 
-  /** To be run inside a transaction. One that another process has taken is dropped. */
+  /** Call inside a transaction. Drops leases that another process has taken. */
   renew(now: number): void {
     for (const lease of this.#held) {
       if (!isDue(lease, now)) continue;

@@ -4,9 +4,9 @@ import { jobRules, type CheckedJob } from '../../job-rules.ts';
 import type { Migration } from '../sqlite/migrations.ts';
 
 /**
- * Jobs of all queues. `state`: 0 ready, 1 delayed, 2 active, 3 done, 4 failed. `due_at`: of a delayed job when it may
- * run, of an active one when its lease ends, of a finished one when it did. `starts` grows with each run, so that a
- * run whose lease was lost cannot touch the job of the next.
+ * The jobs of all queues. `state`: 0 ready, 1 delayed, 2 active, 3 done, 4 failed. `due_at`: when a delayed job may run,
+ * when the lease of an active job ends, when a finished job ended. `starts` increases with each run, so that a
+ * run with a lost lease cannot change the job of the next run.
  */
 export const jobsMigration: Migration = {
   name: 'jobs',
@@ -40,10 +40,10 @@ export const jobsMigration: Migration = {
   ) STRICT, WITHOUT ROWID;`,
 };
 
-/** Harm prevented: requests wait while many jobs that are due at the same time are made ready. */
+/** Jobs per step, so that requests do not wait while many jobs become due together. */
 const releaseMax = 1_000;
 
-/** One run of a job: the row, and which of its runs this is. */
+/** One run of a job: the row and the run number. */
 export interface Claim {
   readonly seq: number;
   readonly starts: number;
@@ -57,13 +57,13 @@ export interface ClaimedJob extends Claim {
   readonly backoffMs: number;
 }
 
-/** Harm prevented: a busy queue's finished jobs filling the disk. A million are about 200 MB. */
+/** Limits the disk space of finished jobs. A million take about 200 MB. */
 const finishedMax = 1_000_000;
 
-/** Harm prevented: requests wait while finished jobs are deleted, about 5 µs each. */
+/** Jobs deleted per step, about 5 µs each, so that requests do not wait. */
 const sweepMax = 500;
 
-/** The rows of the jobs. All calls are synchronous; those that change something run inside the file's `write`. */
+/** Access to the job rows. All calls are synchronous; changes must run inside the file's `write`. */
 export class JobTable {
   readonly #statements: ReturnType<typeof prepareStatements>;
 
@@ -71,7 +71,7 @@ export class JobTable {
     this.#statements = prepareStatements(db);
   }
 
-  /** Stores those whose ids are new. */
+  /** Stores the jobs with new IDs. */
   insert(queue: string, jobs: readonly CheckedJob[], now: number): void {
     for (const { id, data, delayMs, priority, attempts, backoffMs } of jobs) {
       this.#statements.insert.run(
@@ -87,12 +87,12 @@ export class JobTable {
     }
   }
 
-  /** Makes delayed jobs ready whose time has come, and those whose lease has ended; the longest due first, a bounded batch. */
+  /** Makes due delayed jobs and jobs with expired leases ready; oldest first, in a bounded batch. */
   release(queue: string, now: number): void {
     this.#statements.release.run(now, queue, now);
   }
 
-  /** Takes at most `limit` ready jobs, first those of a low priority number, then in order of arrival. */
+  /** Claims at most `limit` ready jobs, by priority number, then in order of arrival. */
   claim(queue: string, leaseEndsAt: number, limit: number): ClaimedJob[] {
     const rows = this.#statements.claim.all(leaseEndsAt, queue, limit);
     rows.sort((a, b) => Number(a.priority) - Number(b.priority) || Number(a.seq) - Number(b.seq));
@@ -107,7 +107,7 @@ export class JobTable {
     }));
   }
 
-  /** The calls on a claim say whether it still held. */
+  /** The calls on a claim return whether it was still valid. */
   renew({ seq, starts }: Claim, leaseEndsAt: number): boolean {
     return this.#statements.renew.run(leaseEndsAt, seq, starts).changes === 1;
   }
@@ -120,7 +120,7 @@ export class JobTable {
     return this.#statements.fail.run(failure.now, failure.failedRuns, failure.reason, seq, starts).changes === 1;
   }
 
-  /** Puts it back until a time; `failedRuns` is what counts against its attempts. */
+  /** Delays the job until a time; `failedRuns` counts against its attempts. */
   postpone({ seq, starts }: Claim, until: number, failedRuns: number): boolean {
     return this.#statements.postpone.run(until, failedRuns, seq, starts).changes === 1;
   }
@@ -129,7 +129,7 @@ export class JobTable {
     return this.#statements.giveBack.run(seq, starts).changes === 1;
   }
 
-  /** When the next delayed job is due or the next lease ends; null when neither is there. */
+  /** When the next delayed job is due or the next lease ends, or null. */
   nextDueAt(queue: string): number | null {
     const at = this.#statements.nextDue.get(queue)?.due_at;
     return at === undefined ? null : Number(at);
@@ -157,7 +157,7 @@ export class JobTable {
     return this.#statements.retryFailed.run(queue, id).changes === 1;
   }
 
-  /** Deletes finished jobs beyond their time or number, a bounded batch of each kind; says whether there may be more. */
+  /** Deletes finished jobs beyond their age or number, in a bounded batch per kind; returns whether more may remain. */
   sweep(now: number): boolean {
     const { sweepDone, sweepOld, sweepFailed, failedQueues, failedBeyond } = this.#statements;
     const deleted = [

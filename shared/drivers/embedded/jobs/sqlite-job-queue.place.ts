@@ -11,7 +11,7 @@ import { migrate } from '../sqlite/migrations.ts';
 import { openSqliteJobQueue } from './sqlite-job-queue.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
-/** A fresh directory for a queue's file. */
+/** A new directory for a queue's file. */
 export function newSqliteQueuePlace(): Promise<JobQueuePlace> {
   const directory = mkdtempSync(join(tmpdir(), 'tocsin-queue-'));
   const path = join(directory, 'test.db');

@@ -38,7 +38,7 @@ describe('sqlite: the job queue in a shared file', () => {
     rmSync(directory, { recursive: true });
   });
 
-  test('a process that was held up for longer than its leases does not run its own jobs twice', async () => {
+  test('a process that stalled longer than its leases does not run its own jobs twice', async () => {
     const ending = Promise.withResolvers<void>();
     const workers = [
       await collect(jobs, queue, { leaseMs: 1_000, run: () => ending.promise }),
@@ -46,7 +46,7 @@ describe('sqlite: the job queue in a shared file', () => {
     ];
     await jobs.add(queue, newJobs(3));
     await eventually(() => workers.flatMap(({ ids }) => ids()).length === 3);
-    now += 5_000; // as if nothing had run for so long
+    now += 5_000; // as if the process had stalled
     await jobs.add(queue, newJobs(1));
     await eventually(() => workers.flatMap(({ ids }) => ids()).length === 4);
     ending.resolve();
@@ -54,13 +54,13 @@ describe('sqlite: the job queue in a shared file', () => {
     expect(new Set(workers.flatMap(({ ids }) => ids())).size).toBe(4);
   });
 
-  test('a claim and an end of a run that were rolled back for another’s fault are done again', async () => {
+  test('repeats a claim and an end of a run that were rolled back because of other work', async () => {
     const { runs } = await collect(jobs, queue, {
       concurrency: 2,
       run: () => {
         void file
           .write(() => {
-            throw new Error('a fault of someone else');
+            throw new Error('an error of other work');
           })
           .catch(() => undefined);
         return Promise.resolve();
@@ -72,7 +72,7 @@ describe('sqlite: the job queue in a shared file', () => {
     expect(runs.length).toBe(40);
   });
 
-  test('thousands of jobs that are due at the same time are all run, each once', async () => {
+  test('runs thousands of simultaneously due jobs once each', async () => {
     const { ids } = await collect(jobs, queue, { concurrency: 50 });
     const added = newJobs(2_500, { delayMs: 10_000 });
     await jobs.add(queue, added);
@@ -84,7 +84,7 @@ describe('sqlite: the job queue in a shared file', () => {
     expect(ids().length).toBe(2_500);
   });
 
-  test('a pause between runs is never longer than an hour', async () => {
+  test('limits a pause between runs to an hour', async () => {
     const { runs } = await collect(jobs, queue, { run: () => Promise.reject(new Error('no')) });
     await jobs.add(queue, [newJob({ attempts: 20, backoffMs: 3_000_000 })]);
     for (let run = 1; run <= 3; run += 1) {
@@ -94,7 +94,7 @@ describe('sqlite: the job queue in a shared file', () => {
     }
   });
 
-  test('a job that is postponed without end is failed', async () => {
+  test('fails a job that is postponed without end', async () => {
     await jobs.add(queue, [newJob({ id: 'endless' })]);
     file.db.exec('UPDATE jobs SET starts = 9990');
     const { runs } = await collect(jobs, queue, { run: () => Promise.reject(new RetryLater(0, 'not yet')) });
@@ -137,7 +137,7 @@ describe('sqlite: rows of jobs', () => {
     while (table.sweep(at));
   };
 
-  test('finished jobs are deleted after a day, failed ones after thirty, others never', () => {
+  test('deletes finished jobs after a day, failed ones after thirty, and no others', () => {
     add('done', 'failed', 'waiting');
     table.finish(take(0), 1_000);
     table.fail(take(0), { failedRuns: 1, reason: 'no', now: 1_000 });
@@ -149,7 +149,7 @@ describe('sqlite: rows of jobs', () => {
     expect(ids()).toEqual(['waiting']);
   });
 
-  test('beyond ten thousand failed jobs of a queue the oldest are deleted', async () => {
+  test('deletes the oldest of more than ten thousand failed jobs of a queue', async () => {
     await file.write(() => {
       for (let n = 0; n < 10_700; n += 1) {
         add(`job-${n}`);
@@ -161,7 +161,7 @@ describe('sqlite: rows of jobs', () => {
     expect(table.failed(queue, { limit: 1, offset: 9_999 })).toMatchObject([{ id: 'job-700' }]);
   });
 
-  test('a million jobs later a finished one is forgotten', () => {
+  test('forgets a finished job after a million others', () => {
     add('done', 'waiting');
     table.finish(take(0), 1_000);
     file.db.exec("UPDATE jobs SET seq = 1000000 WHERE id = 'waiting'");
@@ -172,7 +172,7 @@ describe('sqlite: rows of jobs', () => {
     expect(ids()).toEqual(['waiting']);
   });
 
-  test('a job whose lease was lost a hundred times is failed', () => {
+  test('fails a job whose lease was lost a hundred times', () => {
     add('poison');
     for (let at = 0, taken = 0; taken <= 100; taken += 1, at += 2_000) {
       expect(table.counts(queue).failed).toBe(0);
@@ -182,7 +182,7 @@ describe('sqlite: rows of jobs', () => {
     expect(table.failed(queue, { limit: 1, offset: 0 })).toMatchObject([{ id: 'poison', attempt: 1 }]);
   });
 
-  test('a run whose lease was lost cannot end the run of another', () => {
+  test('a run with a lost lease cannot end another run', () => {
     add('job');
     const lost = take(0);
     table.release(queue, 5_000);

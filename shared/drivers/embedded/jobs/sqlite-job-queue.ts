@@ -21,15 +21,15 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { SqliteJobWorker } from './sqlite-job-worker.ts';
 
 export interface SqliteJobQueueOptions {
-  /** Has the tables of `jobsMigration`, and is closed by its owner after the queue. */
+  /** Must have the tables of `jobsMigration`; its owner closes it after the queue. */
   readonly file: SqliteFile;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * The job queue as tables of the SQLite file. Workers of this process see a new job at once, those of another on the
- * same file within a second. A finished job's id is known for a day, unless a million jobs were added after it.
+ * The job queue in tables of the SQLite file. Workers of this process see a new job immediately, those of another process
+ * on the same file within a second. The ID of a finished job is known for a day, unless a million jobs were added after it.
  */
 export function openSqliteJobQueue(options: SqliteJobQueueOptions): JobQueue {
   return new SqliteJobQueue(options);
@@ -47,7 +47,7 @@ class SqliteJobQueue implements JobQueue {
   readonly #sweepTimer: NodeJS.Timeout;
   #sweeping: Promise<void> | undefined;
   #isClosing = false;
-  /** Later than closing: a job that still runs may add others. */
+  /** Set later than closing, because a running job may add others. */
   #isClosed = false;
 
   constructor(options: SqliteJobQueueOptions) {
@@ -162,7 +162,7 @@ class SqliteJobQueue implements JobQueue {
     this.#isClosed = true;
   }
 
-  /** Does not throw: what could not be deleted is deleted at the next sweep. */
+  /** Does not throw: the next sweep retries. */
   async #sweep(): Promise<void> {
     const { file, clock, log } = this.#options;
     try {

@@ -13,11 +13,11 @@ export interface SqliteJobWorkerDeps {
   readonly leases: JobLeases;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told when a job of this queue may be run at a time, by whoever is free then. */
+  /** Called with the time at which a job of this queue may become ready. */
   readonly onReady: (at: number) => void;
 }
 
-/** How soon jobs are seen that another process has added. */
+/** How soon jobs of other processes are noticed. */
 const pollMs = 1_000;
 
 interface Running {
@@ -27,8 +27,8 @@ interface Running {
 }
 
 /**
- * Takes ready jobs of one queue and runs them. The end of a run and the claim of the next share a group commit;
- * with nothing to do it looks once a second, and when the next delayed job is due.
+ * Claims ready jobs of one queue and runs them. The end of a run and the next claim share a group commit;
+ * when idle, it polls once per second and when the next delayed job is due.
  */
 export class SqliteJobWorker implements Worker {
   readonly #queue: string;
@@ -37,10 +37,10 @@ export class SqliteJobWorker implements Worker {
   readonly #leaseMs: number;
   readonly #leaseTimer: NodeJS.Timeout;
   readonly #running = new Set<Running>();
-  /** Runs that have not ended; a run that has ended is in `#running` until that is on disk. */
+  /** Running jobs; an ended run stays in `#running` until its end is on disk. */
   #busy = 0;
   #claiming: Promise<void> | undefined;
-  /** False when the last claim found less than was asked for, until something may be ready. */
+  /** False after a claim returned fewer jobs than requested, until a job may be ready. */
   #mayFindMore = true;
   #wakeTimer: NodeJS.Timeout | undefined;
   #wakeAt = Infinity;
@@ -55,7 +55,7 @@ export class SqliteJobWorker implements Worker {
     this.#pump();
   }
 
-  /** Looks for jobs at that time, or now when it has come. */
+  /** Schedules the next poll. */
   wakeAt(at: number): void {
     if (this.#closing !== undefined || at >= this.#wakeAt) return;
     const waitMs = at - this.#deps.clock();
@@ -76,14 +76,14 @@ export class SqliteJobWorker implements Worker {
   #pump(): void {
     const free = this.#options.concurrency - this.#busy;
     if (free <= 0 || !this.#mayFindMore || this.#claiming !== undefined || this.#closing !== undefined) return;
-    this.#mayFindMore = false; // until the claim says otherwise, or something comes meanwhile
+    this.#mayFindMore = false; // until the claim shows otherwise or a job arrives
     this.#claiming = this.#claim(free).finally(() => {
       this.#claiming = undefined;
       this.#pump();
     });
   }
 
-  /** Does not throw: a file that cannot be written is tried again a second later. */
+  /** Does not throw: retries after a second if the file is not writable. */
   async #claim(limit: number): Promise<void> {
     const { file, table, leases, clock, log, onReady } = this.#deps;
     try {
@@ -106,7 +106,7 @@ export class SqliteJobWorker implements Worker {
       if (jobs.length === limit) this.#mayFindMore = true;
       else this.wakeAt(Math.min(nextDueAt ?? Infinity, clock() + pollMs));
     } catch (error) {
-      log.error({ err: error, queue: this.#queue }, 'jobs could not be taken');
+      log.error({ err: error, queue: this.#queue }, 'jobs could not be claimed');
       this.wakeAt(clock() + pollMs);
     }
   }
@@ -137,10 +137,13 @@ export class SqliteJobWorker implements Worker {
     try {
       const wasHeld = await writing;
       if (!wasHeld)
-        log.warn({ queue: this.#queue, job: job.id }, 'a job ended after its lease was lost: it runs again');
+        log.warn({ queue: this.#queue, job: job.id }, 'a job ended after its lease was lost, running it again');
       else if (ended.kind === 'postponed') onReady(ended.until);
     } catch (error) {
-      log.error({ err: error, queue: this.#queue, job: job.id }, 'the end of a job could not be stored: it runs again');
+      log.error(
+        { err: error, queue: this.#queue, job: job.id },
+        'the end of a job could not be stored, running it again',
+      );
     }
   }
 
@@ -184,14 +187,14 @@ export class SqliteJobWorker implements Worker {
     for (const { lease } of left) leases.drop(lease);
     log.warn(
       { queue: this.#queue, jobs: left.length },
-      'jobs were still running when their worker closed: others run them',
+      'jobs were still running when their worker closed, other workers run them',
     );
     await file.write(() => left.forEach(({ lease }) => table.giveBack(lease)));
     onReady(clock());
   }
 }
 
-/** How a run ended. */
+/** The outcome of a run. */
 type Ended =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly failedRuns: number; readonly reason: string }

@@ -3,7 +3,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { Migration } from '../sqlite/migrations.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
-/** The table of the consumer groups' positions: `position` is the one of the next record to handle. */
+/** The table of the consumer groups' offsets: `position` is the offset of the next record. */
 export const consumerPositionsMigration: Migration = {
   name: 'consumer positions',
   sql: `CREATE TABLE consumer_positions (
@@ -15,12 +15,12 @@ export const consumerPositionsMigration: Migration = {
 };
 
 /**
- * How long a moved position may wait for its write. A write of its own for each batch would cost every single publish
- * a second fsync; after a crash at most this much is handled again.
+ * How long an advanced offset may stay unwritten. A write per batch would cost every publish
+ * a second fsync; after a crash at most this much is processed again.
  */
 const writeDelayMs = 1_000;
 
-/** The groups' positions in the embedded log's one partition: read once, kept in memory, written at most once a second. */
+/** The groups' offsets in the single partition of the embedded log: cached in memory, written at most once per second. */
 export class ConsumerPositions {
   readonly #file: SqliteFile;
   readonly #log: Logger;
@@ -40,7 +40,7 @@ export class ConsumerPositions {
     );
   }
 
-  /** The group's position; 0, the start of the log, for a new group. */
+  /** Returns the group's offset; 0 for a new group. */
   get(group: string): number {
     const known = this.#positions.get(group);
     if (known !== undefined) return known;
@@ -49,14 +49,14 @@ export class ConsumerPositions {
     return position;
   }
 
-  /** Moves the group's position; on disk within a second, or by `flush`. */
+  /** Advances the group's offset; on disk within a second, or by `flush`. */
   set(group: string, position: number): void {
     this.#positions.set(group, position);
     this.#unwritten.add(group);
     this.#timer ??= setTimeout(() => void this.flush(), writeDelayMs).unref();
   }
 
-  /** Writes what has moved. A failure is logged and tried again later: the records are then handled twice, never lost. */
+  /** Writes changed offsets. Logs and retries failures: records may then be processed twice, but are never lost. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -69,7 +69,7 @@ export class ConsumerPositions {
       });
     } catch (error) {
       for (const group of groups) this.#unwritten.add(group);
-      this.#log.warn({ err: error, groups }, 'consumer positions could not be written');
+      this.#log.warn({ err: error, groups }, 'consumer offsets could not be written');
     }
   }
 }

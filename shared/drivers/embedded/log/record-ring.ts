@@ -1,34 +1,34 @@
 import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
 
-/** Harm prevented: what consumers at the head read from memory must not grow with the publish rate. */
+/** Limits the memory for records near the head of the log. */
 const recordsMax = 10_000;
 const bytesMax = 16 * 1024 * 1024;
 
-/** What a record takes beside its text, roughly: the objects, ids and numbers. */
+/** Approximate overhead of a record besides its text. */
 const recordOverheadBytes = 600;
 
 /**
- * The newest committed records in order of position, so that consumers at the head need not read back what was just
- * written. Bounded in count and bytes; whoever is further behind reads the table.
+ * A ring of the newest committed records in offset order, so that consumers at the head do not read
+ * them back. Limited in count and bytes; slower consumers read the table.
  */
 export class RecordRing {
-  /** Entries before `#first` are gone; they are cut off in one go now and then, since shifting costs a copy each. */
+  /** Entries before `#first` are removed; the array is truncated occasionally, because each shift copies it. */
   #records: PlacedRecord[] = [];
   #first = 0;
   #bytes = 0;
   #floor: number;
 
-  /** `floor`: the position from which on every record will be pushed. */
+  /** `floor` is the offset from which all records will be added. */
   constructor(floor: number) {
     this.#floor = floor;
   }
 
-  /** Every committed record at or above this position is in the ring. */
+  /** All committed records from this offset are in the ring. */
   get floor(): number {
     return this.#floor;
   }
 
-  /** Takes the next committed record; its position is above those before it. */
+  /** Adds the next committed record; offsets must increase. */
   push(placed: PlacedRecord): void {
     this.#records.push(placed);
     this.#bytes += bytesOf(placed);
@@ -39,7 +39,7 @@ export class RecordRing {
     }
   }
 
-  /** At most `limit` records from the position on, in order; the position is not below `floor`. */
+  /** Returns at most `limit` records from the offset, in order. The offset must not be below `floor`. */
   from(offset: number, limit: number): PlacedRecord[] {
     let low = this.#first;
     let high = this.#records.length;

@@ -1,14 +1,14 @@
 import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
 
 /**
- * The part of the embedded message store that the embedded event log writes and reads through: log record and message
- * are one transaction in one place, so the text is stored once. All calls are synchronous.
+ * The part of the embedded message store that the embedded event log uses: log record and message
+ * are one row written in one transaction, so the text is stored once. All calls are synchronous.
  */
 export interface RecordTable {
-  /** Stores the records; to be called inside a write of the SQLite file. */
+  /** Stores the records. Call inside a write of the SQLite file. */
   applySync(records: readonly PlacedRecord[]): void;
-  /** Records from the position on, in order, at most `limit`, each with its message as it stands now. */
+  /** Returns at most `limit` records from the offset, in order, each with the current state of its message. */
   readFrom(offset: number, limit: number): PlacedRecord[];
-  /** One past the highest position that was ever given out, also when its record has been removed since; 0 at first. */
+  /** The offset after the highest one ever assigned, even if its record was removed; 0 initially. */
   end(): number;
 }

@@ -13,7 +13,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { messageMigrations } from '../messages/sqlite-message-schema.ts';
 import { openSqliteMessages } from '../messages/sqlite-messages.ts';
 
-/** A fresh directory for a log's file. */
+/** A new directory for a log's file. */
 export function newSqlitePlace(): Promise<EventLogPlace> {
   const directory = mkdtempSync(join(tmpdir(), 'tocsin-log-'));
   const path = join(directory, 'test.db');
@@ -42,5 +42,5 @@ export function openEventLogAt(path: string): Promise<EventLog> {
   return Promise.resolve(log);
 }
 
-/** The schema that a log needs. */
+/** The schema of a log. */
 export const testMigrations = [...messageMigrations, consumerPositionsMigration];

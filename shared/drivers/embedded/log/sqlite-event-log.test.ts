@@ -46,13 +46,13 @@ describe('sqlite: the event log in a shared file', () => {
     rmSync(directory, { recursive: true });
   });
 
-  test('an append whose group commit was rolled back for another’s fault is in the log once, in its order', async () => {
+  test('appends once and in order after a group commit was rolled back because of other work', async () => {
     const first = log.append(0, testRecord({ title: '1' }), 'alarms');
     const failing = file.write(() => {
-      throw new Error('a fault of someone else');
+      throw new Error('an error of other work');
     });
     const second = log.append(0, testRecord({ title: '2' }), 'alarms');
-    await expect(failing).rejects.toThrow('a fault of someone else');
+    await expect(failing).rejects.toThrow('an error of other work');
     const third = log.append(0, testRecord({ title: '3' }), 'alarms');
     const positions = await Promise.all([first, second, third]);
     expectGrowing(positions);
@@ -62,7 +62,7 @@ describe('sqlite: the event log in a shared file', () => {
     );
   });
 
-  test('a record that the table refuses fails alone', async () => {
+  test('fails only the record that the table rejects', async () => {
     const table = messages;
     await log.close();
     log = openSqliteEventLog({
@@ -85,7 +85,7 @@ describe('sqlite: the event log in a shared file', () => {
     expect(seen.map(({ record }) => record.message.title)).toEqual(['a', 'b']);
   });
 
-  test('a consumer that falls behind what is kept in memory reads the rest from the file, without a gap', async () => {
+  test('a slow consumer reads records that left the memory from the file, without a gap', async () => {
     const release = Promise.withResolvers<void>();
     const reader = collector();
     await log.consume({
@@ -104,7 +104,7 @@ describe('sqlite: the event log in a shared file', () => {
     expect(offsets.length).toBe(12_001);
   });
 
-  test('a group’s position survives a process that dies without closing, up to what was written', async () => {
+  test('keeps a group’s written offset after a crash', async () => {
     const group = newGroup();
     await appendTo(log, 10);
     const reader = collector();
@@ -115,7 +115,7 @@ describe('sqlite: the event log in a shared file', () => {
     });
   });
 
-  test('a consumer at the head passes over positions whose records are gone', async () => {
+  test('a consumer at the head skips offsets of removed records', async () => {
     await appendTo(log, 10);
     await messages.removeExpired(Date.now() + 2 * 86_400_000, 100);
     await log.close();
@@ -129,7 +129,7 @@ describe('sqlite: the event log in a shared file', () => {
     expect(reader.offsets()).toEqual([10]);
   });
 
-  test('there is one partition', async () => {
+  test('has one partition', async () => {
     expect(log.partitions).toBe(1);
     await expect(log.append(1, testRecord(), 'alarms')).rejects.toThrow(RangeError);
   });

@@ -9,24 +9,24 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { runLogMember, type MemberSource } from './sqlite-log-member.ts';
 
 export interface SqliteEventLogOptions {
-  /** Has the `consumer_positions` table, and is closed by its owner after the log. */
+  /** Must have the `consumer_positions` table; its owner closes it after the log. */
   readonly file: SqliteFile;
   readonly table: RecordTable;
   readonly log: Logger;
 }
 
 /**
- * The event log as a table of the SQLite file, with one partition (0). One process appends to a file at a time.
+ * The event log as a table of the SQLite file, with a single partition (0). Only one process may append to a file.
  *
- * A record and its message are one row in one transaction, shared with whatever else is in the group commit, and
- * durable when `append` resolves. Groups live in this process: one member of a group is active, the next takes over
- * when it closes. Positions of groups are on disk within a second, and at close.
+ * A record and its message are one row, written in the transaction of a group commit and
+ * durable when `append` resolves. Groups exist in this process: one member of a group is active; the next takes over
+ * when it closes. Group offsets are written within a second, and on close.
  */
 export function openSqliteEventLog(options: SqliteEventLogOptions): EventLog {
   return new SqliteEventLog(options);
 }
 
-/** Harm prevented: publishes wait while rows are read back, about 5 µs each. */
+/** Rows per read, about 5 µs each, so that publishes do not wait. */
 const tableReadMax = 250;
 
 interface Member {
@@ -43,7 +43,7 @@ class SqliteEventLog implements EventLog, MemberSource {
   readonly #positions: ConsumerPositions;
   readonly #ring: RecordRing;
   readonly #write: (record: LogRecord) => Promise<PlacedRecord>;
-  /** In order of joining; the first of each group is the active one. */
+  /** In join order; the first member of each group is active. */
   readonly #groups = new Map<string, Member[]>();
   readonly #waiting = new Set<() => void>();
   #next: number;
@@ -68,8 +68,8 @@ class SqliteEventLog implements EventLog, MemberSource {
   }
 
   /**
-   * Runs inside the transaction, and once more when another's work made the group roll back: each run takes new
-   * positions, so that positions grow in the order of commits and none is given out twice. What was rolled back is a hole.
+   * Runs inside the transaction, and again if other work caused a rollback: each run assigns new
+   * offsets, so that offsets increase in commit order and none is assigned twice. A rollback leaves a gap.
    */
   #place(records: readonly LogRecord[]): PlacedRecord[] {
     const placed = records.map((record) => ({ partition: 0, offset: this.#next++, record }));
@@ -77,13 +77,13 @@ class SqliteEventLog implements EventLog, MemberSource {
     return placed;
   }
 
-  /** Called in the order of commits. */
+  /** Called in commit order. */
   readonly #committed = (placed: PlacedRecord): number => {
     this.#end = placed.offset + 1;
     this.#ring.push(placed);
     if (!this.#wakeScheduled && this.#waiting.size > 0) {
       this.#wakeScheduled = true;
-      setImmediate(this.#wake); // after the whole group commit, so that its records are one batch
+      setImmediate(this.#wake); // after the whole group commit, so that its records form one batch
     }
     return placed.offset;
   };
@@ -115,7 +115,7 @@ class SqliteEventLog implements EventLog, MemberSource {
     if (first === undefined || first.done !== undefined) return;
     first.done = runLogMember(this, first.options, { signal: first.abort.signal, log: this.#log });
     first.done.catch((error: unknown) =>
-      this.#log.error({ err: error, group: first.options.group }, 'a consumer of the log ended'),
+      this.#log.error({ err: error, group: first.options.group }, 'a consumer of the log stopped'),
     );
   }
 

@@ -4,21 +4,21 @@ import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 
-/** The pause before the same records come again: doubling, so that a broken handler does not keep a core busy. */
+/** The pause before a retry of the same records; it doubles, so that a failing handler does not occupy a core. */
 const pauses = { firstPauseMs: 100, longestPauseMs: 5_000 } as const;
 const batchSizeDefault = 1_000;
 
-/** What a member of a group needs of the log. */
+/** The part of the log that a group member uses. */
 export interface MemberSource {
-  /** Records from the position on, and the position to go on from when there are none. */
+  /** Returns records from the offset, and the offset to continue from if there are none. */
   read(offset: number, limit: number): { records: PlacedRecord[]; nextOffset: number };
-  /** Resolves when a record has been committed after the call, or the signal is aborted. */
+  /** Resolves when a record is committed after the call, or the signal is aborted. */
   appended(signal: AbortSignal): Promise<void>;
   committed(group: string): number;
   commit(group: string, offset: number): void;
 }
 
-/** The member of a group that is active: hands out batches from its group's position on, one at a time, until aborted. */
+/** Runs the active member of a group: processes batches from its group's offset, one at a time, until aborted. */
 export async function runLogMember(
   source: MemberSource,
   options: ConsumeOptions,
@@ -29,10 +29,7 @@ export async function runLogMember(
     signal,
     ...pauses,
     onFailure: (error: unknown, pauseMs: number) =>
-      log.warn(
-        { err: error, group: options.group, pauseMs },
-        'a step of a consumer of the log failed and is tried again',
-      ),
+      log.warn({ err: error, group: options.group, pauseMs }, 'a log consumer failed, retrying'),
   };
   const limit = options.batchSizeMax ?? batchSizeDefault;
   let position = await untilDone(async () => (await options.startAt?.(0)) ?? source.committed(options.group), trying);
@@ -51,6 +48,6 @@ export async function runLogMember(
     if (nextOffset > from) source.commit(options.group, nextOffset);
     else await source.appended(signal);
     position = nextOffset;
-    await nextTurn(); // a handler that never waits must not keep the loop from everything else
+    await nextTurn(); // a handler that never waits must not block the event loop
   }
 }

@@ -1,26 +1,26 @@
 import type { TopicMark } from '../../../ports/messages.ts';
 
-/** How many messages come after a mark, as long as nothing is written to the topic. */
+/** The number of messages after a mark, valid until the topic changes. */
 export interface Count {
   readonly count: number;
-  /** When the first of them expires, milliseconds since the epoch; Infinity without one. */
+  /** When the first of them expires, in milliseconds since the epoch, or Infinity. */
   readonly until: number;
 }
 
 interface KeptCount extends Count {
-  /** What it was counted for. */
+  /** The counted mark. */
   readonly max: number;
   readonly now: number;
 }
 
 type Page = Pick<KeptCount, 'max' | 'now'>;
 
-/** A megabyte or two. Harm prevented: marks that nobody asks for again filling the memory. */
+/** About two megabytes. Limits the memory for unused marks. */
 const keptMax = 20_000;
 
 /**
- * Counts of messages after marks, kept until something is written to the topic of a mark. Whoever writes says so: `changed` for a
- * topic, `forget` for all.
+ * Caches counts of messages after marks until a mark's topic changes. Writers must call `changed` for a
+ * topic, or `forget` for all.
  */
 export class KeptCounts {
   readonly #topics = new Map<string, Map<number, KeptCount>>();
@@ -31,7 +31,7 @@ export class KeptCounts {
     return kept !== undefined && kept.max === max && kept.now <= now && now < kept.until ? kept.count : undefined;
   }
 
-  /** To be called before the messages are counted; what it returns takes the count, and keeps it unless the topic was written to meanwhile. */
+  /** Call before counting. Returns a function that stores the count, unless the topic changed meanwhile. */
   place({ topicId, after }: TopicMark, page: Page): (count: Count) => void {
     let ofTopic = this.#topics.get(topicId);
     if (ofTopic === undefined) this.#topics.set(topicId, (ofTopic = new Map<number, KeptCount>()));

@@ -1,15 +1,15 @@
-/** As many as consumers of the log at the head are ever behind; 200 kB or so. */
+/** More than consumers at the head of the log lag; about 200 kB. */
 const size = 8_192;
 
 /**
- * Which ids the newest message rows have, by position: what a process has just written it need not look up again. Knows of
- * rows that are there for certain; of others it knows nothing.
+ * Caches the IDs of the newest message rows by offset, so that a process need not look up rows that it just wrote. An
+ * entry means that the row exists; a missing entry means nothing.
  */
 export class RecentMessages {
   readonly #offsets = new Float64Array(size).fill(-1);
   readonly #ids = new Array<string>(size).fill('');
 
-  /** To be called once the row is committed. */
+  /** Call after the row is committed. */
   add(offset: number, id: string): void {
     this.#offsets[offset % size] = offset;
     this.#ids[offset % size] = id;
@@ -19,7 +19,7 @@ export class RecentMessages {
     return this.#offsets[offset % size] === offset && this.#ids[offset % size] === id;
   }
 
-  /** To be called when rows were moved or removed. */
+  /** Call after rows were moved or removed. */
   forget(): void {
     this.#offsets.fill(-1);
   }

@@ -2,10 +2,10 @@ import type { Messages } from '../../../ports/messages.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { contentTaken } from './sqlite-message-schema.ts';
 
-/** Messages emptied in one write: some milliseconds, which is how long a publish may have to wait for it. */
+/** Messages redacted per write: some milliseconds, which publishes may have to wait. */
 const batchSizeMax = 250;
 
-/** The port's `redactDeleted`, in writes short enough to stand between publishes. */
+/** Implements the port's `redactDeleted` with short writes between publishes. */
 export function sqliteContentRemoval(file: SqliteFile): Messages['redactDeleted'] {
   const due = file.db.prepare(`
     SELECT offset FROM messages INDEXED BY messages_by_deletion

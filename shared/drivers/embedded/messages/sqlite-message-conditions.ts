@@ -2,19 +2,19 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { foldCase, isPlain } from '../../../domain/fold-case.ts';
 import { deletedContentMs, type MessageFilter } from '../../../domain/messages/message-filter.ts';
 
-/** Part of a WHERE, with the values of its parameters in order. */
+/** A WHERE condition with its parameter values in order. */
 export interface Condition {
   readonly sql: string;
   readonly bound: readonly SQLInputValue[];
 }
 
-/** Looks into texts that SQLite cannot compare without regard to case: those that are not ASCII, and those with NUL. */
+/** Searches texts that SQLite cannot compare case-insensitively: non-ASCII texts and texts with NUL. */
 export interface FoldedSearch {
-  /** The folded text that the connection's next statements look for. */
+  /** The folded search text of the connection's next statements. */
   needle: string;
 }
 
-/** Gives the connection the function that `messageConditions` calls. */
+/** Registers the function that `messageConditions` uses. */
 export function addFoldedSearch(db: DatabaseSync): FoldedSearch {
   const search: FoldedSearch = { needle: '' };
   const holds = (text: unknown): boolean => typeof text === 'string' && foldCase(text).includes(search.needle);
@@ -23,15 +23,15 @@ export function addFoldedSearch(db: DatabaseSync): FoldedSearch {
 }
 
 /**
- * What the filter asks of a row `m` of `messages`, its topic aside. All but the text is answered by the index
- * `messages_by_topic` alone.
+ * Returns the filter's condition on a row `m` of `messages`, without its topic. All parts except the text only need the index
+ * `messages_by_topic`.
  */
 export function messageConditions(filter: MessageFilter): Condition {
   const parts = [...visibility(filter), ...properties(filter), ...content(filter)];
   return { sql: parts.map(({ sql }) => sql).join(' AND '), bound: parts.flatMap(({ bound }) => bound) };
 }
 
-/** Whether the filter lets through everything that history shows, so that what is counted already need not be again. */
+/** Whether the filter matches all of history, so that stored counts can be used. */
 export function isUnconditional(filter: MessageFilter): boolean {
   return !filter.includesDeleted && properties(filter).length === 0 && content(filter).length === 0;
 }
@@ -60,8 +60,8 @@ function content(filter: MessageFilter): Condition[] {
 }
 
 /**
- * Tags are stored as JSON. What begins with a bracket or a comma and a quote is the start of a tag there: within a tag a
- * quote is escaped, and one that ends a tag is followed by neither this tag nor a quote, since it holds no comma.
+ * Tags are stored as JSON. A bracket or comma followed by a quote starts a tag: within a tag a
+ * quote is escaped, and tags contain no comma.
  */
 function tags(wanted: readonly string[]): Condition[] {
   if (wanted.length === 0) return [];
@@ -70,15 +70,15 @@ function tags(wanted: readonly string[]): Condition[] {
 }
 
 /**
- * LIKE takes A to Z for a to z and nothing else, which is all there is to plain text; where it finds something in another
- * text, that is there as well. The rest is looked at by `holds_folded`, whose needle has to be set.
+ * LIKE folds the case of A to Z only, which suffices for plain text; a match in another
+ * text is valid too. The remaining texts are checked by `holds_folded`, whose needle must be set.
  */
 function text(wanted: string | null): Condition[] {
   if (wanted === null) return [];
   const needle = foldCase(wanted);
   const other = '(NOT m.is_plain AND holds_folded(m.message, m.title))';
   if (!isPlain(needle)) return [{ sql: other, bound: [] }];
-  // An ESCAPE is looked for in every text anew, which takes a sixth of a search (measured).
+  // ESCAPE slows each comparison, a sixth of a search (measured).
   const needsEscape = /[\\%_]/.test(needle);
   const pattern = `%${needle.replaceAll(/[\\%_]/g, '\\$&')}%`;
   const like = (column: string) => `${column} LIKE ?${needsEscape ? " ESCAPE '\\'" : ''}`;

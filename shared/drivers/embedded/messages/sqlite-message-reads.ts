@@ -14,14 +14,14 @@ import {
 } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
-/** The change comes last. */
+/** The change is the last column. */
 type ChangeRow = readonly [...TopicMessageRow, changeOffset: number, changeType: number, changeTimestamp: number];
 
 const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
 export type SqliteMessageReads = ReturnType<typeof sqliteMessageReads>;
 
-/** The reads of the messages' tables, all synchronous, none longer than a page. */
+/** Reads of the message tables, all synchronous and limited to a page. */
 export function sqliteMessageReads(db: DatabaseSync) {
   const sql = prepareStatements(db);
   const offsetAtTime = offsetAtTimeIn(db);
@@ -60,7 +60,7 @@ export function sqliteMessageReads(db: DatabaseSync) {
       return merge(messages, changes, page.limit);
     },
 
-    /** Records of all topics from the position on, as the log reads them. */
+    /** Returns records of all topics from the offset, for the log. */
     readFrom(offset: number, limit: number): PlacedRecord[] {
       const range = [Math.max(offset, 0), limit] as const;
       const messages = (sql.messagesFrom.all(...range) as unknown as TopicMessageRow[]).map((row) =>
@@ -70,13 +70,13 @@ export function sqliteMessageReads(db: DatabaseSync) {
       return merge(messages, changes, limit).map(toPlaced);
     },
 
-    /** Whether this record's work is done. */
+    /** Whether this record was already applied. */
     isStored({ offset, record }: PlacedRecord): boolean {
       if (record.type !== 'message') return sql.changeAt.get(offset) !== undefined;
       return (sql.idAt.get(offset) as { id: string } | undefined)?.id === record.message.id;
     },
 
-    /** Position of the topic's last record before this one, or null. */
+    /** Returns the offset of the topic's previous record, or null. */
     previousOffset(topicId: string, offset: number): number | null {
       const topic = topicOf(topicId);
       if (topic === undefined) return null;
@@ -92,7 +92,7 @@ export function sqliteMessageReads(db: DatabaseSync) {
       return (sql.lastOffset.get(topicId) as { last_offset: number } | undefined)?.last_offset ?? -1;
     },
 
-    /** Of every topic, whether anything was published to it or not. */
+    /** Includes topics without messages. */
     topicStats(topicIds: readonly string[]): Map<string, TopicStats> {
       const stats = new Map<string, TopicStats>(topicIds.map((topicId) => [topicId, noMessages]));
       const rows = sql.figures.all(JSON.stringify(topicIds)) as unknown as [string, number, number | null][];
@@ -113,12 +113,12 @@ function changeRecord(row: ChangeRow): TopicRecord {
   return { offset: row[12], type, timestamp: row[14], message: toShownMessage(shown, topicIdOf(shown)) };
 }
 
-/** The log's record carries the message without its position. */
+/** The log record contains the message without its offset. */
 function toPlaced({ offset, type, timestamp, message: { offset: _, ...message } }: TopicRecord): PlacedRecord {
   return { partition: 0, offset, record: { type, timestamp, message } };
 }
 
-/** Two lists in order of position as one; edits and deletions are few, so mostly there is nothing to merge. */
+/** Merges two lists in offset order. Edits and deletions are rare, so there is mostly nothing to merge. */
 function merge(messages: TopicRecord[], changes: TopicRecord[], limit: number): TopicRecord[] {
   if (changes.length === 0) return messages;
   return [...messages, ...changes].sort((a, b) => a.offset - b.offset).slice(0, limit);
@@ -179,7 +179,7 @@ function prepareStatements(db: DatabaseSync) {
         coalesce((SELECT max(offset) FROM messages WHERE topic = ?1 AND offset >= 0 AND offset < ?2), -1),
         coalesce((SELECT max(offset) FROM message_changes WHERE topic = ?1 AND offset < ?2), -1)), -1) AS offset`),
     lastOffset: db.prepare('SELECT last_offset FROM topic_stats WHERE topic_id = ?'),
-    // A statement for each topic takes five times as long.
+    // A statement per topic takes five times as long.
     figures: prepareArrays(
       db,
       `

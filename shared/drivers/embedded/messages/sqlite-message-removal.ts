@@ -3,7 +3,7 @@ import { plusVolume, type MessageVolume } from '../../../domain/messages/message
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { volumeColumn } from './sqlite-message-schema.ts';
 
-/** Messages removed in one write: some milliseconds, which is how long a publish may have to wait for it. */
+/** Messages removed per write: some milliseconds, which publishes may have to wait. */
 const batchSizeMax = 250;
 
 interface RemovedRow {
@@ -17,14 +17,14 @@ interface RemovedRow {
 }
 
 export interface SqliteMessageRemoval {
-  /** What expired at or before the time, but for the topics in `except`, did so at this time or later. */
+  /** All messages that expired at or before the time, except those of topics in `except`, expired at this time or later. */
   expiredFrom(time: number, except: readonly string[]): number;
   countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
   removeTopic(topicId: string, limit: number): Promise<number>;
-  /** To be called when a message is written that expires at this time or later. */
+  /** Call when a message is written that expires at this time or later. */
   written(expiresAt: number): void;
-  /** Every other write keeps the difference as it is, so it may be added some time after it was found. */
+  /** Other writes do not change the difference, so it can be added later. */
   addToCount(topicId: string, count: number): Promise<void>;
 }
 
@@ -33,8 +33,8 @@ const isDue =
   'expires_at BETWEEN ? AND ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))';
 
 /**
- * Removes messages with their records, in writes short enough to stand between publishes. `end` as the writer has it;
- * `onRemoved` is called before others can see what is removed, with the topics that it is of.
+ * Removes messages with their records, with short writes between publishes. `end` as in the writer;
+ * `onRemoved` is called with the affected topics before the removal becomes visible.
  */
 export function sqliteMessageRemoval(
   file: SqliteFile,
@@ -44,7 +44,7 @@ export function sqliteMessageRemoval(
 
   const topicIdOf = (topic: number): string => (sql.topicIdOf.get(topic) as { topic_id: string }).topic_id;
 
-  /** Returns what went per topic. The end of the log is kept first: its last record may be among them. */
+  /** Returns the removed volume per topic. Stores the end of the log first, because its last record may be removed. */
   const removeRows = (rows: readonly RemovedRow[]): Map<number, MessageVolume> => {
     const removed = new Map<number, MessageVolume>();
     const counted = new Map<number, number>();
@@ -115,9 +115,9 @@ export function sqliteMessageRemoval(
   };
 }
 
-/** Finds what has expired, but for the topics in `except`, the longest expired first. */
+/** Finds expired messages, except those of topics in `except`, oldest expiry first. */
 function dueMessages(sql: ReturnType<typeof prepareStatements>) {
-  /** All that expired before `from` is of topics in `except`, or was removed: it is not gone through again. */
+  /** All messages that expired before `from` belong to topics in `except` or were removed, so they are skipped. */
   let passed = { except: '[]', from: 0, time: 0 };
   const dueFrom = (time: number, except: string): number =>
     passed.except === except && passed.time <= time ? passed.from : 0;
@@ -129,7 +129,7 @@ function dueMessages(sql: ReturnType<typeof prepareStatements>) {
       return rows;
     },
     written(expiresAt: number): void {
-      // Where the clock went back, or a message was given another time.
+      // The clock went back, or the expiry of a message changed.
       if (expiresAt <= passed.from) passed = { ...passed, from: expiresAt };
     },
     count(time: number, max: number, except: string): number {

@@ -3,8 +3,8 @@ import type { RecordType } from '../../../domain/messages/log-record.ts';
 import { redacted, type Message, type Priority, type StoredMessage } from '../../../domain/messages/message.ts';
 
 /**
- * A row of `messages`, as far as a message is made from it, in the order of `messageColumns`. An array, because rows that come as
- * objects take three times as long to make and to read (measured); what a query adds follows.
+ * The columns of a `messages` row that form a message, in the order of `messageColumns`. An array, because object rows
+ * take three times as long (measured). Additional columns of a query follow.
  */
 export type MessageRow = readonly [
   offset: number,
@@ -27,10 +27,10 @@ export const messageColumns = `m.offset, m.id, m.message, m.title, m.priority, m
 /** A row of `${messageColumns}, t.topic_id`. */
 export type TopicMessageRow = readonly [...MessageRow, topicId: string];
 
-/** The id of the topic that the message is in. */
+/** The ID of the message's topic. */
 export const topicIdOf = (row: TopicMessageRow): string => row[11];
 
-/** Compiles a statement whose rows come as arrays. */
+/** Compiles a statement with array rows. */
 export function prepareArrays(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql);
   statement.setReturnArrays(true);
@@ -39,7 +39,7 @@ export function prepareArrays(db: DatabaseSync, sql: string): StatementSync {
 
 const noTags: readonly string[] = Object.freeze([]);
 
-/** The message of the row, with its text also when it is deleted. */
+/** Returns the row's message with its text, even if deleted. */
 export function toMessage(row: MessageRow | TopicMessageRow, topicId: string): StoredMessage {
   const tags = row[5];
   const editedAt = row[9];
@@ -62,20 +62,20 @@ export function toMessage(row: MessageRow | TopicMessageRow, topicId: string): S
   };
 }
 
-/** The message as everyone may see it: emptied when it is deleted. */
+/** Returns the message as visible to everyone: redacted if deleted. */
 export function toShownMessage(row: MessageRow | TopicMessageRow, topicId: string): StoredMessage {
   const message = toMessage(row, topicId);
   return message.deletedAt === null ? message : redacted(message, message.deletedAt);
 }
 
-/** Tags as they are stored: JSON, or null for none, which most messages have. */
+/** Returns the stored form of tags: JSON, or null without tags. */
 export function storedTags(message: Message): string | null {
   return message.tags.length === 0 ? null : JSON.stringify(message.tags);
 }
 
 const changeTypes = { message: 0, message_edited: 1, message_deleted: 2 } as const;
 
-/** The number that stands for the type in `message_changes`. */
+/** The number of the type in `message_changes`. */
 export function storedChangeType(type: RecordType): number {
   return changeTypes[type];
 }

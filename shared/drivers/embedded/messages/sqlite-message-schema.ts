@@ -1,28 +1,28 @@
 import type { Migration } from '../sqlite/migrations.ts';
 
-/** `content_rev` of a message as it was published; an edit's is the edit's position. */
+/** `content_rev` of an unedited message; for an edit, it is the edit's offset. */
 export const asPublished = -1;
 
-/** `content_rev` of a stub that only a deletion made: nothing is known of its content. */
+/** `content_rev` of a stub created by a deletion, without content. */
 export const contentUnknown = -2;
 
-/** `content_rev` of a message whose content was taken from it: no edit comes after that. */
+/** `content_rev` of a redacted message; no edit can follow. */
 export const contentTaken = Number.MAX_SAFE_INTEGER;
 
-/** The bytes of a message's text and title: what the port calls its volume. */
+/** The bytes of a message's text and title, its volume. */
 export const volumeColumn = 'octet_length(message) + coalesce(octet_length(title), 0) AS bytes';
 
 /**
- * Messages, the log's records, and the figures of topics.
+ * Messages, log records and topic counters.
  *
- * `messages` is the log and the history in one: a row is the `message` record at its position, so the text is stored
- * once and a publish writes one row. Only edits and deletions have rows of their own, in `message_changes`. An edit or
- * deletion that comes before its message makes a stub: a row with a negative position, which no read by position sees.
+ * `messages` is both the log and the history: a row is the `message` record at its offset, so the text is stored
+ * once and a publish writes one row. Only edits and deletions have their own rows, in `message_changes`. An edit or
+ * deletion that is applied before its message creates a stub: a row with a negative offset, which reads by offset skip.
  *
- * Topics are small integers here: with the id's 36 characters in the index a row costs half as much again (measured).
- * There is no index by time: positions of a topic are in order of time but for the clocks' skew, so times are found by
- * halving the positions. `expires_at` stands in the topic's index so that a read can step over a run of expired
- * messages without fetching them, and `topic` in that of the expiries, so that the sweep can step over a topic's on hold.
+ * Topics are small integers: with 36-character IDs in the index, a row costs 50 % more (measured).
+ * There is no index by time: offsets of a topic are in time order except for clock skew, so times are found by
+ * binary search. `expires_at` is in the topic's index so that a read can skip expired
+ * messages without fetching them, and `topic` is in the index of expiries so that the sweep can skip held topics.
  */
 export const messagesMigration: Migration = {
   name: 'messages',
@@ -69,8 +69,8 @@ export const messagesMigration: Migration = {
 };
 
 /**
- * The index by topic answers everything about a message but its text, so that counting a large topic, or finding a page of it
- * by tag, priority or time, fetches no row: a tenth of the time (measured).
+ * The index by topic covers everything except the text, so that counting a large topic, or finding a page
+ * by tag, priority or time, fetches no rows: a tenth of the time (measured).
  */
 export const messageSearchMigration: Migration = {
   name: 'message search',
@@ -82,9 +82,9 @@ export const messageSearchMigration: Migration = {
 };
 
 /**
- * Whether title and text are ASCII without NUL, which has as many characters as bytes (SQLite counts characters up to a NUL):
- * LIKE compares such a text as Unicode's case folding would. In the index, so that a search does not count the characters of
- * every text again, which takes a sixth of its time (measured).
+ * Whether title and text are ASCII without NUL, so that they have as many characters as bytes (SQLite counts characters up
+ * to a NUL): for such texts LIKE equals Unicode case folding. Stored in the index, so that a search does not count characters
+ * again, a sixth of its time (measured).
  */
 export const messagePlainMigration: Migration = {
   name: 'message plain',
@@ -96,7 +96,7 @@ export const messagePlainMigration: Migration = {
   `,
 };
 
-/** What the message store needs of a file. */
+/** The migrations of the message store. */
 export const messageMigrations: readonly Migration[] = [
   messagesMigration,
   messageSearchMigration,

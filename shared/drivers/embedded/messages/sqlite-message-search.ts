@@ -8,21 +8,21 @@ import type { TopicMessageRow } from './sqlite-message-rows.ts';
 import { Milestones } from './sqlite-milestones.ts';
 import { SearchStatements, type Range, type TopicRow } from './sqlite-search-statements.ts';
 
-/** Work that may touch many rows, done in steps of some milliseconds: between two of them others have their turn. */
+/** Work on many rows in steps of some milliseconds, so that other work can run in between. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Rows looked at in a step. */
+/** Rows per step. */
 const rowsPerStep = 2_000;
-/** To begin with a topic costs about as much as so many rows. */
+/** The cost of starting a topic, in rows. */
 const rowsToBegin = 20;
-/** Topics whose newest messages are looked for by one statement. */
+/** Topics per statement that finds newest messages. */
 const topicsAtOnce = 100;
-/** Beyond so many messages of a topic, a page of it is not counted off one by one where that can be helped. */
+/** Above this number of messages, pages of a topic are not found by counting rows, if avoidable. */
 const passedOverMax = 2_000;
-/** Beyond so many rows it is worth finding out where in the topic a span of time begins and ends. */
+/** Above this number of rows, finding the bounds of a time range first is worthwhile. */
 const narrowedFrom = 2_000;
 
-/** What a search found: rows, which go from one thread to another in a third of the time that messages take (measured). */
+/** The result of a search as rows, which are sent between threads in a third of the time of messages (measured). */
 export interface FoundRows {
   readonly rows: readonly TopicMessageRow[];
   readonly total: number;
@@ -35,7 +35,7 @@ interface Searcher {
 
 export type SqliteMessageSearch = ReturnType<typeof sqliteMessageSearch>;
 
-/** The reads of the messages' tables that may touch any number of rows. For a connection of their own. */
+/** Reads of the message tables that may touch any number of rows. Require their own connection. */
 export function sqliteMessageSearch(db: DatabaseSync) {
   const reader = new SearchStatements(db);
   const milestones = new Milestones(reader);
@@ -63,7 +63,7 @@ function everything(topicIds: readonly string[], now: number): MessageFilter {
   };
 }
 
-/** By the index alone: the total is counted, and of each topic only what can be on the page is looked at. */
+/** Uses the index only: counts the total, and reads only the part of each topic that can be on the page. */
 function* searchIndex(by: Searcher, filter: MessageFilter, page: MessagePage): Steps<FoundRows> {
   const { reader } = by;
   const { topics, known } = reader.counted(filter.topicIds, filter.now);
@@ -77,7 +77,7 @@ function* recentMessages(reader: SearchStatements, filter: MessageFilter, limit:
   return reader.messages(filter, yield* newestOffsets(reader, filter, { topics, count: limit }));
 }
 
-/** The positions of a page, the highest first. Of one topic they are counted off from the nearer end. */
+/** Returns the offsets of a page, highest first. For one topic, counts from the nearer end. */
 function* pageOffsets(
   { reader, milestones }: Searcher,
   filter: MessageFilter,
@@ -105,7 +105,7 @@ function* pageOffsets(
   return reader.oldestIn(range, condition, { offset: below, limit }).reverse();
 }
 
-/** Every text is looked at, so all positions are known in the end, and with them the total. */
+/** Checks every text, which yields all offsets and the total. */
 function* searchText(reader: SearchStatements, filter: MessageFilter, page: MessagePage): Steps<FoundRows> {
   const condition = messageConditions(filter);
   const needle = foldCase(filter.text!);
@@ -147,7 +147,7 @@ function* countMatching(reader: SearchStatements, filter: MessageFilter, topics:
   return total;
 }
 
-/** The highest positions that match, at most `count`, the highest first. */
+/** Returns at most `count` highest matching offsets, highest first. */
 function* newestOffsets(
   reader: SearchStatements,
   filter: MessageFilter,
@@ -157,7 +157,7 @@ function* newestOffsets(
   return (yield* newestOfAll(reader, filter, wanted)) ?? (yield* newestOfSome(reader, filter.now, wanted));
 }
 
-/** Of all topics that there are: what lies before the page is counted off without being looked at one by one. */
+/** For all topics: skips rows before the page without checking them. */
 function* newestOfEvery(reader: SearchStatements, now: number, page: MessagePage): Steps<number[]> {
   let before = Number.MAX_SAFE_INTEGER;
   for (let left = page.offset; left > 0;) {
@@ -172,8 +172,8 @@ function* newestOfEvery(reader: SearchStatements, now: number, page: MessagePage
 }
 
 /**
- * By walking all messages from the newest on, and passing over those of other topics: for topics that have many of them.
- * Null where that would be longer than to ask topic by topic.
+ * Scans all messages from the newest, skipping other topics: for topics with a large share of the messages.
+ * Null if that would take longer than reading topic by topic.
  */
 function* newestOfAll(
   reader: SearchStatements,
@@ -204,8 +204,8 @@ function* newestOfAll(
 }
 
 /**
- * What the topics have in the newest part of all, which should hold enough if their messages lie evenly, and further back where it
- * does not. Many topics by one statement: one for each takes several times as long.
+ * Reads the topics' messages in the newest part of the log, which suffices if they are evenly distributed, and further back
+ * otherwise. One statement for many topics is several times faster than one per topic.
  */
 function* newestOfSome(
   reader: SearchStatements,
@@ -230,8 +230,8 @@ function* newestOfSome(
 }
 
 /**
- * Topic by topic: those that were published to last come first, and one whose last position lies below all that is wanted
- * ends it.
+ * Reads topic by topic, most recently published first; stops at a topic whose last offset is below all
+ * needed ones.
  */
 function* newestOfEach(
   reader: SearchStatements,
@@ -250,7 +250,7 @@ function* newestOfEach(
       offset: 0,
     });
     best = best.concat(found);
-    // The floor pays for itself at once where little is wanted; where much is, sorting it again and again does not.
+    // Updating the floor pays off for few results; for many, repeated sorting costs more.
     if (best.length >= count && (floor < 0 || best.length >= count + Math.max(count / 4, 50))) {
       best = highest(best, count);
       floor = best.at(-1)!;
@@ -265,7 +265,7 @@ function* newestOfEach(
 
 const highest = (offsets: number[], count: number): number[] => offsets.sort((a, b) => b - a).slice(0, count);
 
-/** The part of the topic that what is wanted can lie in. Deleted messages are not counted in its size; there are few. */
+/** Returns the part of the topic that can contain results. Its size ignores deleted messages, which are rare. */
 function rangeOf(reader: SearchStatements, filter: MessageFilter, { topic, count, lastOffset }: TopicRow): Range {
   const isNarrow = filter.from !== null || filter.to !== null;
   return isNarrow && count > narrowedFrom
@@ -274,8 +274,8 @@ function rangeOf(reader: SearchStatements, filter: MessageFilter, { topic, count
 }
 
 /**
- * All of the topics in pieces that a step can take, with a `pause` where a step's worth has been handed out. A large topic is cut
- * by positions, as if its messages lay evenly among them: to count them off first would cost a sixth of a search.
+ * Splits the topics into pieces for one step, with a `pause` after each step. Splits a large topic
+ * by offsets, assuming an even distribution: counting first would cost a sixth of a search.
  */
 function* ranges(
   reader: SearchStatements,

@@ -5,21 +5,21 @@ import type { Clock } from '../../../platform/clock.ts';
 import { storedChangeType, storedTags } from './sqlite-message-rows.ts';
 import { asPublished, contentUnknown } from './sqlite-message-schema.ts';
 
-/** Writes to the messages' tables. Every call is synchronous and runs inside a write of the SQLite file. */
+/** Writes to the message tables. All calls are synchronous and must run inside a write of the SQLite file. */
 export interface SqliteMessageWriter {
-  /** Applies the records by the order-free rule below. Returns whether all it did was to store each of them as a new message. */
+  /** Applies the records by the order-free rule below. Returns whether each record was stored as a new message. */
   apply(records: readonly PlacedRecord[]): boolean;
-  /** One past the highest position that was ever given out. */
+  /** The offset after the highest one ever assigned. */
   end(): number;
 }
 
-/** What a call of `apply` does to one topic. */
+/** The effect of a call of `apply` on one topic. */
 interface TopicTally {
   key: number;
   messages: number;
   lastMessageAt: number | null;
   lastOffset: number;
-  /** How far the count that was written ahead is off: second copies, deletions. */
+  /** The correction of the count written in advance: duplicates and deletions. */
   correction: number;
 }
 
@@ -32,11 +32,11 @@ interface StoredState {
 type Statements = ReturnType<typeof prepareStatements>;
 
 /**
- * The order-free rule. A message's position is the lowest of its `message` records. Its content is that of the edit
- * with the highest position, and without one what was published. It is deleted once any deletion was applied, at the
- * earliest time of these: a deletion is final, also against an edit that lost the race with it.
- * A record whose message has expired leaves nothing but the topic's last position and time, so a replay of the log
- * brings nothing back that a sweep has removed.
+ * The order-free rule: a message's offset is the lowest of its `message` records. Its content is that of the edit
+ * with the highest offset, or the published one. It is deleted once any deletion was applied, at the
+ * earliest time of these: a deletion is final, even against a concurrent edit.
+ * A record of an expired message only updates the topic's last offset and time, so a replay of the log
+ * does not restore removed messages.
  */
 export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessageWriter {
   const sql = prepareStatements(db);
@@ -62,8 +62,8 @@ export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessa
 }
 
 /**
- * Finds the topics' numbers and moves their figures, counted ahead as if every message were new, because it nearly
- * always is: so one statement per topic does it all.
+ * Finds the topics' numbers and updates their counters, assuming that every message is new, which is nearly
+ * always true: one statement per topic suffices.
  */
 function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, TopicTally> {
   const topics = new Map<string, TopicTally>();
@@ -85,7 +85,7 @@ function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, T
   return topics;
 }
 
-/** Returns what the record adds to its topic's count, like the three below. */
+/** Returns the record's contribution to its topic's count, like the three functions below. */
 function applyRecord(sql: Statements, topic: number, { offset, record }: PlacedRecord, now: number): number {
   if (record.message.expiresAt <= now) {
     keepEnd(sql, offset);
@@ -116,10 +116,11 @@ function applyMessage(sql: Statements, topic: number, offset: number, message: M
   return isNew ? 1 : meetStored(sql, offset, message);
 }
 
-/** A message record whose message is there already: the same record again, a second copy, or the end of a stub. */
+/** A message record whose message exists: a repeated record, a duplicate, or the completion of a stub. */
 function meetStored(sql: Statements, offset: number, message: Message): number {
   const stored = sql.stateOf.get(message.id) as StoredState | undefined;
-  if (stored === undefined) throw new Error(`position ${offset} of the log holds another message than ${message.id}`);
+  if (stored === undefined)
+    throw new Error(`offset ${offset} of the log contains a different message than ${message.id}`);
   keepEnd(sql, Math.max(offset, stored.offset));
   if (stored.offset >= 0 && stored.offset <= offset) return 0;
   if (stored.content_rev === contentUnknown) setContent(sql, message, asPublished);
@@ -176,7 +177,7 @@ function setContent(sql: Statements, message: Message, contentRev: number): void
   );
 }
 
-/** Keeps the end of the log where no row at its last position tells it. */
+/** Stores the end of the log if no row exists at its last offset. */
 function keepEnd(sql: Statements, offset: number): void {
   sql.keepEnd.run(offset + 1);
 }

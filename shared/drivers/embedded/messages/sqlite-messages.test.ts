@@ -66,7 +66,7 @@ describe('SQLite: the messages as the table of the log', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('the log is read back in order over all topics, each record with its message as it stands', async () => {
+  test('reads the log in order over all topics, each record with the current state of its message', async () => {
     const [a, b] = [testMessage(newId()), testMessage(newId())];
     const edit = edited(2, a, { message: 'edited' });
     const deletion = deleted(4, b, now + 5);
@@ -87,7 +87,7 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(store.readFrom(5, 2)).toEqual([]);
   });
 
-  test('a count that is wrong is set right', async () => {
+  test('corrects a wrong count', async () => {
     const topicId = newId();
     await store.apply([published(0, testMessage(topicId)), published(1, testMessage(topicId))]);
     const messageCount = async () => (await store.topicStats([topicId])).get(topicId)!.messageCount;
@@ -98,7 +98,7 @@ describe('SQLite: the messages as the table of the log', () => {
     }
   });
 
-  test('the end of the log never steps back, whatever is removed', async () => {
+  test('the end of the log never decreases after removals', async () => {
     expect(store.end()).toBe(0);
     const message = testMessage(newId(), { expiresAt: testTime + 1 });
     await store.apply([published(0, message)]);
@@ -114,7 +114,7 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(openStore().end()).toBe(51);
   });
 
-  test('a position whose record leaves no row is given out all the same', async () => {
+  test('consumes the offset of a record that leaves no row', async () => {
     const message = testMessage(newId());
     await store.apply([published(3, message), published(5, message)]);
     expect(store.end()).toBe(6);
@@ -124,14 +124,14 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(store.end()).toBe(10);
   });
 
-  test('records of a commit that was rolled back leave nothing', async () => {
+  test('records of a rolled-back commit leave nothing', async () => {
     const [lost, kept] = [testMessage(newId()), testMessage(newId())];
     const failing = file.write(() => {
       store.applySync([published(0, lost)]);
-      throw new Error('a fault of someone else');
+      throw new Error('an error of other work');
     });
     const applied = store.apply([published(1, kept)]);
-    await expect(failing).rejects.toThrow('a fault of someone else');
+    await expect(failing).rejects.toThrow('an error of other work');
     await applied;
     expect(await store.find(lost.id)).toBeNull();
     expect(await store.newest(lost.topicId, { limit: 5, now })).toEqual([]);
@@ -139,7 +139,7 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(await store.newest(kept.topicId, { limit: 5, now })).toEqual([{ ...kept, offset: 1 }]);
   });
 
-  test('what was just written is settled as the table says, whatever has become of it since', async () => {
+  test('reconciles just-written records according to the current table', async () => {
     const settledOffsets = async (...records: Parameters<typeof store.reconcile>[1]) =>
       (await store.reconcile(0, records)).map(({ offset }) => offset);
     const [message, other] = [testMessage(newId()), testMessage(newId())];
@@ -162,7 +162,7 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(store.readFrom(0, 10).map(({ offset }) => offset)).toEqual([2, 8]);
   });
 
-  test('the newest of several topics are found, however many of others lie between them', async () => {
+  test('finds the newest messages of several topics between many others', async () => {
     const [often, seldom, never] = [newId(), newId(), newId()];
     const records = Array.from({ length: 3_000 }, (_, offset) => {
       const topicId = offset % 7 === 0 ? often : offset % 1_000 === 1 ? seldom : never;
@@ -213,13 +213,13 @@ describe('SQLite: the messages as the table of the log', () => {
     }
   });
 
-  test('long lists of topics that are asked about again see what was written meanwhile, also more lists than a thread keeps', async () => {
+  test('repeated searches of long topic lists include later writes, even with more lists than a thread caches', async () => {
     const topicIds = Array.from({ length: 75 }, newId);
     const lists = Array.from({ length: 25 }, (_, from) => topicIds.slice(from, from + 50));
     let records = topicIds.map((topicId, offset) => published(offset, testMessage(topicId)));
     await store.apply(records);
     for (let round = 0; round < 3; round += 1) {
-      // The lists asked about last are the first in the next round, when they are still kept.
+      // The last lists are the first in the next round, when they are still cached.
       for (const list of round % 2 === 0 ? lists.toReversed() : lists) {
         const shown = records
           .filter(({ record }) => list.includes(record.message.topicId))
@@ -246,7 +246,7 @@ describe('SQLite: the messages as the table of the log', () => {
     }
   });
 
-  test('a deep page of a large topic is the same each time, also after a publish, a deletion and an expiry', async () => {
+  test('a deep page of a large topic is stable after a publish, a deletion and an expiry', async () => {
     const topicId = newId();
     const records = Array.from({ length: 7_000 }, (_, at) =>
       published(2 * at, testMessage(topicId, { timestamp: now + at, ...(at === 10 ? { expiresAt: now + 100 } : {}) })),
@@ -289,7 +289,7 @@ describe('SQLite: the messages as the table of the log', () => {
     await expectPages();
   });
 
-  test('a search that works longer than its limit ends and says what to ask for instead; a short one beside it is answered', async () => {
+  test('ends a search at its time limit with a remedy, and answers a concurrent short one', async () => {
     const limited = openSqliteMessages({ file, clock: () => now, searchMsMax: 0 });
     try {
       const [large, small] = [newId(), newId()];
@@ -322,7 +322,7 @@ describe('SQLite: the messages as the table of the log', () => {
         status: 'rejected',
         reason: {
           code: 'unavailable',
-          message: expect.stringContaining('ask for one topic, or for a shorter span of time'),
+          message: expect.stringContaining('limit it to one topic or to a shorter time range'),
         },
       };
       expect([ofText, ofIndex]).toMatchObject([ended, ended]);
@@ -332,11 +332,11 @@ describe('SQLite: the messages as the table of the log', () => {
     }
   });
 
-  test('another message at a position that is taken is refused', async () => {
+  test('rejects a different message at a used offset', async () => {
     const taken = testMessage(newId());
     await store.apply([published(7, taken)]);
     await expect(store.apply([published(7, testMessage(newId()))])).rejects.toThrow(
-      'position 7 of the log holds another message',
+      'offset 7 of the log contains a different message',
     );
     expect(store.readFrom(0, 10).map(({ record }) => record.message.id)).toEqual([taken.id]);
   });

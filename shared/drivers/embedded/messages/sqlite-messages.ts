@@ -24,16 +24,16 @@ import { sqliteUnreadCounts } from './sqlite-unread-counts.ts';
 export interface SqliteMessagesOptions {
   readonly file: SqliteFile;
   readonly clock: Clock;
-  /** How long a search may work. */
+  /** Time limit of a search. */
   readonly searchMsMax?: number;
 }
 
 /**
- * The message store on a SQLite file that has `messagesMigration`. There is one partition, 0.
+ * The message store on a SQLite file with `messagesMigrations`. It has one partition, 0.
  *
- * It is the embedded log's table as well: the log calls `applySync` inside the append's commit, so `apply` and `settle`
- * find their work done and only look; they write what somebody else put into the log, such as an import.
- * The watermark is always the head: a commit leaves no hole. Closing ends the threads that search, and leaves the file open,
+ * It is also the table of the embedded log, which calls `applySync` inside the append's commit, so `apply` and `reconcile`
+ * usually find their work done; they write records from other sources, such as an import.
+ * The watermark is always the head, because commits leave no gap. `close` ends the search threads and leaves the file open,
  * which belongs to its opener.
  */
 export function openSqliteMessages({
@@ -66,7 +66,7 @@ export function openSqliteMessages({
     }
     file.afterCommit(() => {
       if (areNew) for (const { offset, record } of records) recent.add(offset, record.message.id);
-      else recent.forget(); // an earlier copy may have taken the place of a message that was noted
+      else recent.forget(); // an earlier duplicate may have replaced a cached message
     });
   };
 
@@ -123,7 +123,7 @@ export function openSqliteMessages({
   };
 }
 
-/** Apart, so that a page by the index waits for no text that is searched. */
+/** A separate thread, so that a page by index does not wait for a text search. */
 function openReaders(path: string, workMsMax: number): Record<'pages' | 'texts' | 'plans', SqliteReader> {
   const searching = { path, workMsMax, tookTooLong: searchTookTooLong };
   return {
@@ -133,7 +133,7 @@ function openReaders(path: string, workMsMax: number): Record<'pages' | 'texts' 
   };
 }
 
-/** The port's reads of many messages, each on the thread for it. */
+/** The port's reads of many messages, each on its thread. */
 function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 'search' | 'recent' | 'activity'> {
   const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
   return {
@@ -149,7 +149,7 @@ function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 's
   };
 }
 
-/** What sweeps write with. Whatever was noted of the messages before is forgotten. */
+/** The writes of sweeps. They invalidate cached data of the messages. */
 function openSweeping(
   file: SqliteFile,
   end: () => number,
@@ -177,7 +177,7 @@ interface Sweeps {
   readonly giveBack: Messages['giveBack'];
 }
 
-/** What the port has for sweeps: what may look at many messages is done on the thread for plans. */
+/** The port's methods for sweeps. Reads of many messages run on the planning thread. */
 function sweepsOf({
   plans,
   removal,
@@ -215,7 +215,7 @@ function sweepsOf({
   };
 }
 
-/** Tells whether others who have the file open have written since the last call. */
+/** Returns whether another connection has written to the file since the last call. */
 function foreignCommits(db: DatabaseSync): () => boolean {
   const dataVersion = db.prepare('PRAGMA data_version');
   let known: unknown;
@@ -230,7 +230,7 @@ function isRecent(recent: RecentMessages, { offset, record }: PlacedRecord): boo
   return record.type === 'message' && recent.has(offset, record.message.id);
 }
 
-/** The call's value, or its error in the port's terms. */
+/** Returns the result of the call, or throws its error mapped to the port's errors. */
 async function asked<T>(call: () => T | Promise<T>): Promise<T> {
   try {
     return await call();
@@ -239,7 +239,7 @@ async function asked<T>(call: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The topic's first record of the batch asks the file what was before it, the others know it from the batch. */
+/** The topic's first record of the batch looks up its predecessor in the file; the others know it from the batch. */
 function withPreviousOffsets(reads: SqliteMessageReads, records: readonly PlacedRecord[]): ReconciledRecord[] {
   const lastOffsets = new Map<string, number>();
   return records.map((placed) => {

@@ -1,23 +1,23 @@
 import type { Range, SearchStatements } from './sqlite-search-statements.ts';
 import type { Condition } from './sqlite-message-conditions.ts';
 
-/** Messages from one milestone to the next. */
+/** Messages per milestone. */
 const apart = 1_000;
-/** Milestones set between two turns of others. */
+/** Milestones per step. */
 const perStep = 2;
-/** Harm prevented: many large topics filling the memory. A topic of a million messages takes some kilobytes. */
+/** Limits memory. A topic with a million messages takes some kilobytes. */
 const topicsMax = 100;
 
 interface Kept {
   readonly stamp: string;
-  /** Positions of the messages with the ranks 0, 1,000, 2,000, …; null until they are set, for the second page that is asked for. */
+  /** Offsets of the messages with rank 0, 1,000, 2,000, …; null until set, on the second requested page. */
   positions: readonly number[] | null;
   isBeingSet: boolean;
 }
 
 /**
- * Where in a large topic every thousandth message is, counted from the oldest, so that a deep page does not pass over all that
- * lies before it. Kept while nothing changes, which the stamp tells: what commits there were, and how many messages are shown.
+ * Caches the offset of every thousandth message of a large topic, from the oldest, so that a deep page does not skip all
+ * earlier rows. Valid while the stamp is unchanged: the commits, and the number of visible messages.
  */
 export class Milestones {
   readonly #reader: SearchStatements;
@@ -27,7 +27,7 @@ export class Milestones {
     this.#reader = reader;
   }
 
-  /** The position of a message with at most the rank, and what is left of the rank; null where nothing is known yet. */
+  /** Returns the offset of a message with at most the rank, and the remaining rank; null if unknown. */
   *before(
     range: Range,
     condition: Condition,
@@ -43,7 +43,7 @@ export class Milestones {
       if (kept.isBeingSet) return null;
       kept.isBeingSet = true;
       kept.positions = yield* this.#set(range, condition);
-      if (at.stamp() !== stamp) return null; // something was written meanwhile
+      if (at.stamp() !== stamp) return null; // a concurrent write
     }
     const index = Math.min(Math.floor(at.rank / apart), kept.positions.length - 1);
     return index < 0 ? null : { position: kept.positions[index]!, left: at.rank - index * apart };

@@ -5,20 +5,20 @@ import { prepareArrays } from './sqlite-message-rows.ts';
 type Place = readonly [offset: number, timestamp: number];
 
 /**
- * Halving the positions ends at this part of them: to read on from there costs less than to go on (of 1,000,000 positions ten
- * looks instead of twenty, and a thousandth of the topic's messages in the index).
+ * The binary search ends at this fraction, because a linear read from there is faster (for 1,000,000 offsets: ten
+ * lookups instead of twenty, and a thousandth of the topic's messages in the index).
  */
 const stretch = 1 / 1_024;
-/** Harm prevented: the positions of a restored store are a few far above all others, which would all lie in that part. */
+/** For restored stores, where a few offsets are far above all others, which would all be in that fraction. */
 const stretchMax = 65_536;
 
 /**
- * Finds the lowest position of a topic's record made at or after a time, without an index by time (which would cost
- * more on every publish than the rest of the topic's bookkeeping): a record is never older than one before it by more
- * than the clocks' skew, so halving the positions finds where all before is older, and only what follows is read up to the record.
+ * Finds the lowest offset of a topic's record made at or after a time, without an index by time (which would cost
+ * more per publish than all other counters): a record is never older than an earlier one by more
+ * than the clock skew, so a binary search finds where all earlier records are older, and only later ones are read.
  */
 export function offsetAtTimeIn(db: DatabaseSync): (topic: number, time: number) => number | null {
-  // Edits and deletions are few: in most topics there are none to look among.
+  // Edits and deletions are rare; most topics have none.
   const hasChanges = db.prepare('SELECT 1 FROM message_changes WHERE topic = ? LIMIT 1');
   const ofMessages = (where: string): string =>
     `SELECT offset, timestamp FROM messages WHERE topic = ?1 AND ${where} ORDER BY offset LIMIT 1`;
@@ -52,7 +52,7 @@ interface Statements {
   readonly placeNotOlder: StatementSync;
 }
 
-/** A position that all before is older than the time; few of the others are by more than the skew. */
+/** Returns an offset before which all records are older than the time; few later ones are older by more than the skew. */
 function surelyOlderBefore(
   placeFrom: StatementSync,
   topic: number,

@@ -1,7 +1,7 @@
 import type { MessageFilter } from '../../../domain/messages/message-filter.ts';
 import type { MessagePage } from '../../../ports/messages.ts';
 
-/** What a reader thread is asked for. */
+/** A request to a reader thread. */
 export type ReadJob =
   | { readonly kind: 'search'; readonly filter: MessageFilter; readonly page: MessagePage }
   | {
@@ -16,24 +16,24 @@ export type ReadJob =
 
 /** Shorter lists are sent with each job. */
 const longFrom = 50;
-/** Lists that a thread keeps. Harm prevented: lists of thousands of topics filling the memory. */
+/** Cached lists per thread; limits the memory for lists of thousands of topics. */
 const listsMax = 20;
 
-/** The topics of a job: the list, the place that the thread has it in, or both where it is to put it there. */
+/** The topics of a job: the list, its cache slot in the thread, or both to fill the slot. */
 export interface TopicsSent {
   readonly ids?: readonly string[];
   readonly place?: number;
 }
 
 /**
- * What one end knows of the long lists of topics that the other one has: an account that searches all its topics asks with
- * the same list (the same array) again and again, which is sent once. Jobs arrive in order, so both ends agree.
+ * One end's view of the cached topic lists of the other end: an account that searches all its topics uses
+ * the same list (the same array) repeatedly, which is sent once. Jobs arrive in order, so both ends agree.
  */
 export class TopicLists {
   readonly #lists: (readonly string[])[] = [];
   #next = 0;
 
-  /** How to send the list. */
+  /** Returns how to send the list. */
   send(ids: readonly string[]): TopicsSent {
     if (ids.length < longFrom) return { ids };
     const known = this.#lists.indexOf(ids);
@@ -44,20 +44,20 @@ export class TopicLists {
     return { ids, place };
   }
 
-  /** The list that was sent, each time the same array. */
+  /** Returns the received list, the same array each time. */
   receive({ ids, place }: TopicsSent): readonly string[] {
     if (place === undefined) return ids!;
     return (this.#lists[place] = ids ?? this.#lists[place]!);
   }
 }
 
-/** The list of topics that the job is about; empty for one that is about none. */
+/** Returns the job's topics; empty if it has none. */
 export function topicsOf(job: ReadJob): readonly string[] {
   if ('topicIds' in job) return job.topicIds;
   return 'filter' in job ? job.filter.topicIds : [];
 }
 
-/** The job about other topics. */
+/** Returns the job with other topics. */
 export function withTopics(job: ReadJob, topicIds: readonly string[]): ReadJob {
   if ('topicIds' in job) return { ...job, topicIds };
   return 'filter' in job ? { ...job, filter: { ...job.filter, topicIds } } : job;

@@ -7,17 +7,17 @@ import { sqliteMessageSearch, type SqliteMessageSearch, type Steps } from './sql
 import { sqliteRetentionReads, type SqliteRetentionReads } from './sqlite-retention-reads.ts';
 import { TopicLists, withTopics, type ReadJob, type TopicsSent } from './sqlite-read-job.ts';
 
-/** So many times its limit a job may take where others have their turns. Harm prevented: many long ones working on for minutes after their askers have gone. */
+/** The factor by which a job may exceed its limit because of concurrent jobs, so that abandoned jobs do not run for minutes. */
 const besideOthersTimes = 3;
 
 export interface ReadRequest {
   readonly id: number;
-  /** Without its topics. */
+  /** The job without its topics. */
   readonly job: ReadJob;
   readonly topics: TopicsSent;
 }
 
-/** How a job ended. An error's `errcode` is SQLite's, where it has one. */
+/** The outcome of a job. `errcode` is SQLite's error code, if any. */
 export type ReadOutcome =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly tookTooLong: true }
@@ -26,12 +26,12 @@ export type ReadOutcome =
 interface Running {
   readonly id: number;
   readonly steps: Steps<unknown>;
-  /** Its own time at work, not that of the jobs beside it. */
+  /** The job's own working time, without that of concurrent jobs. */
   workedMs: number;
   readonly askedAt: number;
 }
 
-/** Does the jobs step by step, each in its turn, so that a short one is not kept waiting by long ones. */
+/** Runs the jobs step by step in turns, so that short jobs do not wait for long ones. */
 function serve(port: NonNullable<typeof parentPort>, { path, workMsMax }: ReaderStart): void {
   const reads = open(path);
   const lists = new TopicLists();
@@ -44,7 +44,7 @@ function serve(port: NonNullable<typeof parentPort>, { path, workMsMax }: Reader
       const outcome = step(job, workMsMax);
       if (outcome === null) running.push(job);
       else port.postMessage(outcome);
-      await nextTurn(); // lets in what was asked meanwhile
+      await nextTurn(); // accepts new jobs
     }
     isWorking = false;
   };
@@ -88,7 +88,7 @@ function begin({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
   }
 }
 
-/** Does the job's next step; null while there are more. */
+/** Runs the job's next step; returns null while more remain. */
 function step(job: Running, workMsMax: number): ReadOutcome | null {
   const beganAt = performance.now();
   try {
@@ -103,18 +103,18 @@ function step(job: Running, workMsMax: number): ReadOutcome | null {
   return isTooLong ? { id: job.id, tookTooLong: true } : null;
 }
 
-/** How a thread is started. */
+/** The start options of a thread. */
 export interface ReaderStart {
   readonly path: string;
-  /** Whether its jobs give way to everything else that the process does. */
+  /** Whether its jobs have a lower priority than the rest of the process. */
   readonly givesWay: boolean;
-  /** How long a job may work. */
+  /** Time limit of a job. */
   readonly workMsMax: number;
 }
 
 /**
- * To Linux a priority is a thread's, and 0 the one that calls: publishes on the loop go before searches where there are too few
- * cores for both. Elsewhere it is the whole process's, and is left as it is.
+ * On Linux priorities are per thread, and 0 is the calling thread: publishes on the event loop precede searches on few
+ * cores. On other systems the priority is per process and is not changed.
  */
 function giveWay(): void {
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);

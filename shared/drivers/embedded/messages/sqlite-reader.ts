@@ -4,7 +4,7 @@ import { TopicLists, topicsOf, withTopics, type ReadJob } from './sqlite-read-jo
 import type { ReaderStart, ReadOutcome, ReadRequest } from './sqlite-reader-thread.ts';
 import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
 
-/** Jobs of a thread that wait or are under way. Harm prevented: searches that come faster than they are done filling the memory. */
+/** Queued and running jobs per thread; limits the memory for queued searches. */
 const jobsMax = 500;
 
 interface Waiting {
@@ -13,39 +13,39 @@ interface Waiting {
 }
 
 /**
- * A thread with a connection of its own, for reads that may touch any number of rows: SQLite answers synchronously, and on the
- * loop they would keep publishes waiting. Started by the first job. A thread that dies fails the jobs it has, and the next
+ * A thread with its own connection for reads of any number of rows: SQLite is synchronous, and on the
+ * event loop they would delay publishes. The first job starts the thread. If the thread dies, its jobs fail, and the next
  * job starts another.
  */
 export class SqliteReader {
   readonly #start: ReaderStart;
   readonly #tookTooLong: () => AppError;
   #thread: Worker | undefined;
-  /** Those that the thread has. */
+  /** Jobs sent to the thread. */
   #lists = new TopicLists();
   /**
-   * Who waits, by the number of the job. No Map: one that is filled and emptied all the time is copied again and again, and
-   * each copy holds on to the next; an old one that has outlived the young generation so keeps alive what every job answered,
-   * and pauses for garbage take tens of milliseconds (measured: 20 to 60 instead of less than 1).
+   * Waiting callers by job number. Not a Map: a Map that is constantly filled and emptied is copied repeatedly, and
+   * each copy references the next; an old copy in the old generation keeps all job results alive,
+   * and garbage collection pauses take tens of milliseconds (measured: 20 to 60 instead of less than 1).
    */
   readonly #waiting: (Waiting | undefined)[] = [];
   readonly #freeIds: number[] = [];
   #isClosed = false;
 
-  /** The file has been migrated. */
+  /** The file must be migrated. */
   constructor({ tookTooLong, ...start }: ReaderStart & { readonly tookTooLong: () => AppError }) {
     this.#start = start;
     this.#tookTooLong = tookTooLong;
   }
 
-  /** Rejects with what `tookTooLong` makes when the job took too long, with AppError `unavailable` when too many are waiting. */
+  /** Rejects with the error of `tookTooLong` after the time limit, with AppError `unavailable` if the queue is full. */
   run<T>(job: ReadJob): Promise<T> {
     const id = this.#freeIds.pop() ?? this.#waiting.length;
     if (this.#isClosed || id >= jobsMax) return Promise.reject(unavailable('Database'));
     return new Promise<T>((resolve, reject) => {
       this.#waiting[id] = { resolve, reject };
       this.#thread ??= this.#open();
-      this.#thread.ref(); // while it works, and only then, it keeps the process from ending
+      this.#thread.ref(); // keeps the process alive only while jobs run
       this.#thread.postMessage({
         id,
         job: withTopics(job, []),
@@ -54,7 +54,7 @@ export class SqliteReader {
     });
   }
 
-  /** Ends the thread; jobs that are under way fail. */
+  /** Ends the thread; running jobs fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#thread?.terminate();
@@ -84,7 +84,7 @@ export class SqliteReader {
       );
   }
 
-  /** Who waits for the job, and no longer does. */
+  /** Removes and returns the job's caller. */
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting[id];
     this.#waiting[id] = undefined;

@@ -6,7 +6,7 @@ import { prepareArrays } from './sqlite-message-rows.ts';
 import type { ReadJob } from './sqlite-read-job.ts';
 import type { Steps } from './sqlite-message-search.ts';
 
-/** Messages looked at in a step: some milliseconds. */
+/** Messages per step: some milliseconds. */
 const messagesPerStep = 2_000;
 
 type ExpiredAsked = Omit<Extract<ReadJob, { kind: 'expired' }>, 'kind'>;
@@ -14,11 +14,11 @@ type ExpiredRow = readonly [expiresAt: number, topic: number, offset: number, by
 
 export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
 
-/** The port's reads for sweeps, which may touch any number of rows. For a connection of their own. */
+/** The port's reads for sweeps, which may touch any number of rows. Require their own connection. */
 export function sqliteRetentionReads(db: DatabaseSync) {
   const sql = prepareStatements(db);
 
-  /** All that expired from one time to another, but for some topics, in pieces: after a piece that is full, first the rest of those that share its last one's place in the index. */
+  /** Yields the messages that expired within a period, except those of some topics, in pieces. After a full piece, continues with the rest of its last index key. */
   function* expiredRows({ from, time, except }: ExpiredAsked): Generator<readonly ExpiredRow[], void, void> {
     const exceptJson = JSON.stringify(except);
     let last: ExpiredRow = [from, -1, 0, 0];
@@ -57,7 +57,7 @@ export function sqliteRetentionReads(db: DatabaseSync) {
       return oldest;
     },
 
-    /** By how much the topic's count is below what it should be, both as of one moment. */
+    /** Returns by how much the topic's count is too low, read in one snapshot. */
     *countDrift(topicId: string): Steps<number> {
       return (sql.countDrift.get(topicId) as unknown as [number] | undefined)?.[0] ?? 0;
     },

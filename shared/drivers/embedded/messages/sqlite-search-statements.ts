@@ -6,10 +6,10 @@ import { messageColumns, prepareArrays, type TopicMessageRow } from './sqlite-me
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 import { statementCache } from '../sqlite/sqlite-statement-cache.ts';
 
-/** Expired messages that the sweep has yet to remove are counted off one by one up to here; beyond, topics are counted anew. */
+/** Up to this number, expired but unswept messages are subtracted one by one; above it, topics are recounted. */
 const expiredMax = 5_000;
 
-/** A topic as the searches know it. */
+/** A topic in searches. */
 export interface TopicRow {
   readonly topic: number;
   readonly count: number;
@@ -18,7 +18,7 @@ export interface TopicRow {
 
 type StatsRow = [topic: number, count: number, lastOffset: number, topicId: string];
 
-/** A piece of a topic: positions above `after`, up to `upTo`, inclusive. */
+/** A piece of a topic: offsets above `after`, up to and including `upTo`. */
 export interface Range {
   readonly topic: number;
   readonly after: number;
@@ -27,14 +27,14 @@ export interface Range {
 
 const byTopic = 'messages m INDEXED BY messages_by_topic';
 
-/** The statements of searches, each of them some milliseconds at most. */
+/** The statements of searches, each at most some milliseconds. */
 export class SearchStatements {
   readonly #db: DatabaseSync;
   readonly #statement: ReturnType<typeof statementCache>;
   readonly #folded: { needle: string };
   readonly #offsetAtTime: ReturnType<typeof offsetAtTimeIn>;
   readonly #messagesAt: StatementSync;
-  /** What was read of lists of topics, and when. */
+  /** Cached topic lists with their stamps. */
   readonly #kept = new WeakMap<readonly string[], { readonly stamp: number; readonly topics: readonly TopicRow[] }>();
 
   constructor(db: DatabaseSync) {
@@ -50,17 +50,17 @@ export class SearchStatements {
     );
   }
 
-  /** Another one after every commit of another connection. */
+  /** Changes after every commit of another connection. */
   dataVersion(): number {
     return this.#rows<[number]>('PRAGMA data_version', [])[0]![0];
   }
 
   /**
-   * The topics that have anything, the one with the highest position first. Kept for the list (the same array) while nobody
-   * commits anything: to read and sort a thousand takes half the time of a page.
+   * Returns the non-empty topics, highest offset first. Cached per list (the same array) until the next
+   * commit: reading and sorting a thousand takes half the time of a page.
    */
   topics(topicIds: readonly string[]): readonly TopicRow[] {
-    const stamp = this.dataVersion(); // of before the read: what is newer is read again
+    const stamp = this.dataVersion(); // taken before the read, so that later commits invalidate it
     const kept = this.#kept.get(topicIds);
     if (kept?.stamp === stamp) return kept.topics;
     const topics = this.#topicRows(new Set(topicIds))
@@ -70,7 +70,7 @@ export class SearchStatements {
     return topics;
   }
 
-  /** Where a good part of all topics is asked for, it takes less to read them all than to look for each (half, measured). */
+  /** If a large share of all topics is requested, reading all takes half the time of looking up each (measured). */
   #topicRows(asked: ReadonlySet<string>): readonly StatsRow[] {
     const columns = 's.topic, s.message_count, s.last_offset, s.topic_id';
     const [[all]] = this.#rows<[number]>('SELECT count(*) FROM topic_stats', []) as [[number]];
@@ -84,9 +84,9 @@ export class SearchStatements {
     );
   }
 
-  /** The topics, and what history shows of them by the counts that every write keeps; null when too much of that has expired. */
+  /** Returns the topics and their visible messages by the stored counts; null if too many of them have expired. */
   counted(topicIds: readonly string[], now: number): { topics: readonly TopicRow[]; known: number | null } {
-    this.#db.exec('BEGIN'); // all from the same moment
+    this.#db.exec('BEGIN'); // all from one snapshot
     try {
       const topics = this.topics(topicIds);
       const expired = this.#countExpired(topics, now);
@@ -96,7 +96,7 @@ export class SearchStatements {
     }
   }
 
-  /** How much of what the topics' counts hold is not swept yet; null for more than `expiredMax`. */
+  /** Returns how many counted messages are expired but not swept; null for more than `expiredMax`. */
   #countExpired(topics: readonly TopicRow[], now: number): number | null {
     const isAny =
       this.#rows('SELECT 1 FROM messages m INDEXED BY messages_by_expiry WHERE m.expires_at <= ? LIMIT 1', [now])
@@ -112,12 +112,12 @@ export class SearchStatements {
     return expired < expiredMax ? expired : null;
   }
 
-  /** Whether these are all the topics that have anything. */
+  /** Whether these are all non-empty topics. */
   areAll(topics: readonly TopicRow[]): boolean {
     return topics.length === this.#rows<[number]>('SELECT count(*) FROM topic_stats', [])[0]![0];
   }
 
-  /** Positions below the given one of messages of any topic that history shows, with their topics, the highest first. */
+  /** Returns offsets of visible messages of any topic below the given one, with their topics, highest first. */
   newestBelow(before: number, now: number, { limit, offset }: MessagePage): [number, number][] {
     return this.#rows<[number, number]>(
       `SELECT m.offset, m.topic FROM messages m NOT INDEXED
@@ -126,7 +126,7 @@ export class SearchStatements {
     );
   }
 
-  /** As `newestBelow`, of these topics alone and above a position. */
+  /** Like `newestBelow`, for these topics only and above an offset. */
   newestOf(topics: readonly TopicRow[], now: number, { after, limit }: { after: number; limit: number }): number[] {
     return this.#rows<[number]>(
       `SELECT m.offset FROM json_each(?) asked CROSS JOIN ${byTopic} WHERE m.topic = asked.value AND m.offset > ? AND m.expires_at > ? AND m.deleted_at IS NULL
@@ -135,7 +135,7 @@ export class SearchStatements {
     ).map(([offset]) => offset);
   }
 
-  /** The part of the topic that the filter's span of time can lie in. */
+  /** Returns the part of the topic that can contain the filter's time range. */
   narrowed(topic: number, { from, to }: MessageFilter, lastOffset: number): Range {
     const first = from === null ? 0 : this.#offsetAtTime(topic, from);
     const end = to === null ? null : this.#offsetAtTime(topic, to + clockSkewMs + 1);
@@ -148,12 +148,12 @@ export class SearchStatements {
     return this.#rows<[number]>(`SELECT m.offset FROM ${byTopic} WHERE ${sql}`, bound).map(([offset]) => offset);
   }
 
-  /** A page of the positions that match, the highest first. */
+  /** Returns a page of matching offsets, highest first. */
   newestIn(range: Range, condition: Condition, page: MessagePage): number[] {
     return this.#pageIn(range, condition, { ...page, order: 'DESC' });
   }
 
-  /** As `newestIn`, the lowest first. */
+  /** Like `newestIn`, lowest first. */
   oldestIn(range: Range, condition: Condition, page: MessagePage): number[] {
     return this.#pageIn(range, condition, { ...page, order: 'ASC' });
   }
@@ -175,7 +175,7 @@ export class SearchStatements {
     return this.#rows<[number]>(`SELECT count(*) FROM ${byTopic} WHERE ${sql}`, bound)[0]![0];
   }
 
-  /** Start, priority and count of each bucket that has anything. */
+  /** Returns start, priority and count of each non-empty bucket. */
   bucketsIn(range: Range, by: { condition: Condition; needle: string; bucketMs: number }): [number, number, number][] {
     this.#folded.needle = by.needle;
     const { sql, bound } = inRange(range, by.condition);
@@ -185,7 +185,7 @@ export class SearchStatements {
     );
   }
 
-  /** The messages' rows at the positions, the highest first. One that has been deleted or removed meanwhile is left out. */
+  /** Returns the message rows at the offsets, highest first, without messages deleted or removed meanwhile. */
   messages({ includesDeleted }: Pick<MessageFilter, 'includesDeleted'>, offsets: readonly number[]): TopicMessageRow[] {
     if (offsets.length === 0) return [];
     return this.#messagesAt.all(JSON.stringify(offsets), includesDeleted ? 1 : 0) as unknown as TopicMessageRow[];

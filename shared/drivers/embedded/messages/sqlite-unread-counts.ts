@@ -5,25 +5,25 @@ import type { Count, KeptCounts } from './kept-counts.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
-/** Messages looked at one by one before a time is searched for: a few at first, since mostly few are unread. */
+/** Messages checked one by one before a binary search; few at first, because mostly few are unread. */
 const nearLook = 16;
 const fartherLook = 128;
 
-/** What is counted before others have their turn: marks near the newest message, or messages; each less than a millisecond's. */
+/** Marks near the newest message, or messages, counted per step; each less than a millisecond. */
 const marksAtOnce = 50;
 const countedAtOnce = 1_000;
-/** To find where to begin costs as much as so many messages. */
+/** The cost of finding the start, in messages. */
 const countedPerSearch = 20;
 
 /**
- * What the newest messages of a topic say about a mark: how many there are, how many count, the least time of all, and when the
- * first of those that count expires.
+ * The newest messages of a topic relative to a mark: their number, how many count, their earliest time, and when the
+ * first counted one expires.
  */
 type NewestCount = readonly [looked: number, counted: number, oldest: number | null, until: number | null];
 
 type Page = Parameters<Messages['countAfter']>[1];
 
-/** The port's `countAfter`: some topics at a time, so that publishes and reads come through in between. What is kept is not counted. */
+/** Implements the port's `countAfter` in steps of some topics, so that publishes and reads can run in between. Uses cached counts. */
 export function sqliteUnreadCounts(db: DatabaseSync, kept: KeptCounts): Messages['countAfter'] {
   const countEach = countsIn(db);
   return async (marks, page) => {
@@ -71,7 +71,7 @@ function looksIn(db: DatabaseSync) {
   const sql = prepareStatements(db);
   const offsetAtTime = offsetAtTimeIn(db);
   return {
-    /** For each mark that lies among the newest few messages of its topic how many come after it, null for the others. */
+    /** Returns, for each mark among the newest few messages of its topic, the number of later messages; null for others. */
     near(marks: readonly TopicMark[], now: number): (Count | null)[] {
       const rows = sql.near.all(
         JSON.stringify(marks.map(({ topicId, after }) => [topicId, after])),
@@ -101,16 +101,16 @@ function looksIn(db: DatabaseSync) {
   };
 }
 
-/** What a look at the newest messages found; null when the mark may lie below them. */
+/** The result for the newest messages; null if the mark may be below them. */
 function countedOf([looked, count, oldest, until]: NewestCount, limit: number, after: number): Count | null {
   return looked < limit || oldest! < after - clockSkewMs ? { count, until: until ?? Infinity } : null;
 }
 
-/** All of them read columns of the index alone. */
+/** All of them read only columns of the index. */
 function prepareStatements(db: DatabaseSync) {
   return {
     topicOf: db.prepare('SELECT topic FROM topic_stats WHERE topic_id = ?'),
-    // A statement for each mark takes five times as long.
+    // A statement per mark takes five times as long.
     near: prepareArrays(
       db,
       `

@@ -31,7 +31,7 @@ const tables = ({ db }: SqliteFile) =>
     .all()
     .map(({ name }) => name);
 
-test('each step runs once, in the order of their list', () => {
+test('runs each migration once, in list order', () => {
   migrate(open(), [numbers]);
   const file = open();
   migrate(file, [numbers, names]);
@@ -39,7 +39,7 @@ test('each step runs once, in the order of their list', () => {
   expect(tables(file)).toEqual(['names', 'numbers']);
 });
 
-test('a file that has the newest schema opens while another holds its lock', () => {
+test('opens a file with the latest schema while another connection holds its lock', () => {
   migrate(open(), [numbers]);
   const writer = new DatabaseSync(path);
   own.add(() => writer.close());
@@ -49,7 +49,7 @@ test('a file that has the newest schema opens while another holds its lock', () 
   expect(tables(file)).toEqual(['numbers']);
 });
 
-test('a file that a newer program wrote is refused', () => {
+test('rejects a file of a newer version', () => {
   migrate(open(), [numbers, names]);
   expect(() => migrate(open(), [numbers])).toThrow(
     /test\.db has schema 2, this program knows 1: start a newer Tocsin$/,

@@ -1,24 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SqliteFile } from './sqlite-file.ts';
 
-/** A forward-only step of the file's schema. */
+/** A forward-only migration of the file's schema. */
 export interface Migration {
-  /** Named after what it brings; steps run in the order of their list, each once. */
+  /** The name of the change. Migrations run once each, in list order. */
   readonly name: string;
   readonly sql: string;
 }
 
 /**
- * Brings the file to the newest schema, in one transaction per step (two processes that start at once wait for each
- * other). A file that has it is not locked: whoever opens it beside a server that writes without a pause would wait for
- * its turn in vain. Throws when the file was written by a newer program: it would not know what it does not know.
+ * Migrates the file to the latest schema, in one transaction per migration (concurrently starting processes wait for each
+ * other). Does not lock a file with the latest schema, because a process that opens it next to a busy server could wait
+ * forever. Throws if the file was written by a newer version.
  */
 export function migrate(file: SqliteFile, migrations: readonly Migration[]): void {
   const { db } = file;
   while (nextMigration(file, migrations) !== undefined) {
     db.exec('BEGIN IMMEDIATE');
     try {
-      // Another process may have been here first.
+      // Another process may have migrated it first.
       const next = nextMigration(file, migrations);
       if (next !== undefined) {
         db.exec(next.migration.sql);
@@ -32,19 +32,21 @@ export function migrate(file: SqliteFile, migrations: readonly Migration[]): voi
   }
 }
 
-/** How many steps the file has. */
+/** The number of applied migrations. */
 export function schemaVersionOf(db: DatabaseSync): number {
   return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
-/** The step that the file lacks, and the version that it makes; undefined when the file has them all. */
+/** Returns the next missing migration and its version; undefined if the file is up to date. */
 function nextMigration(
   { db, path }: SqliteFile,
   migrations: readonly Migration[],
 ): { migration: Migration; version: number } | undefined {
   const version = schemaVersionOf(db);
   if (version > migrations.length) {
-    throw new Error(`${path} has schema ${version}, this program knows ${migrations.length}: start a newer Tocsin`);
+    throw new Error(
+      `${path} has schema ${version}, this version supports ${migrations.length}: use a newer version of Tocsin`,
+    );
   }
   const migration = migrations[version];
   return migration === undefined ? undefined : { migration, version: version + 1 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SqliteFile } from './sqlite-file.ts';
 
-describe('one SQLite file with group commit', () => {
+describe('a SQLite file with group commit', () => {
   let folder: string;
   let file: SqliteFile;
   const insert = (value: number) => file.db.prepare('INSERT INTO numbers VALUES (?)').run(value);
@@ -14,7 +14,7 @@ describe('one SQLite file with group commit', () => {
       .all()
       .map((row) => row['value']);
   const failing = () => {
-    throw new Error('a fault of someone else');
+    throw new Error('an error of other work');
   };
 
   beforeEach(() => {
@@ -27,7 +27,7 @@ describe('one SQLite file with group commit', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('grouped work of one commit is done by one call, and each caller gets the value of its own', async () => {
+  test("runs grouped work of a commit in one call and returns each caller's value", async () => {
     const calls: number[][] = [];
     const double = file.grouped((values: readonly number[]) => {
       calls.push([...values]);
@@ -38,7 +38,7 @@ describe('one SQLite file with group commit', () => {
     expect(calls).toEqual([[1, 2, 3]]);
   });
 
-  test('when someone’s work throws, it fails alone and the rest is written once', async () => {
+  test('fails only work that throws, and writes the rest once', async () => {
     const add = file.grouped((values: readonly number[]) =>
       values.map((value) => {
         if (value < 0) failing();
@@ -63,7 +63,7 @@ describe('one SQLite file with group commit', () => {
     expect(stored()).toEqual([1, 2, 3]);
   });
 
-  test('a write that would wait behind 100,000 others is refused as something to try again, and the others are done', async () => {
+  test('rejects a write behind 100,000 queued ones as retryable, and runs the others', async () => {
     const count = file.grouped((values: readonly number[]) => values.map(() => 'counted'));
     const waiting = Array.from({ length: 100_000 }, (_, index) => count(index));
     await expect(file.write(() => insert(1))).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
@@ -72,7 +72,7 @@ describe('one SQLite file with group commit', () => {
     expect(stored()).toEqual([2]);
   });
 
-  test('what is to be done after the commit finds it committed, and is left out when it is rolled back', async () => {
+  test('runs after-commit work after the commit, and not after a rollback', async () => {
     const done: string[] = [];
     const write = (name: string, work: () => void) =>
       file.write(() => {
@@ -83,7 +83,7 @@ describe('one SQLite file with group commit', () => {
     expect(done).toEqual(['kept, in a transaction: false']);
   });
 
-  test('a commit has four works on many rows at most, beside everything that people wait for', async () => {
+  test('includes at most four bulk operations per commit, and all interactive writes', async () => {
     const commits: string[][] = [[]];
     file.joinCommits(() => void commits.push([]));
     const work = (name: string) => () => void commits.at(-1)!.push(name);
@@ -96,7 +96,7 @@ describe('one SQLite file with group commit', () => {
     ]);
   });
 
-  test('a work on many rows that throws fails alone', async () => {
+  test('fails only a bulk operation that throws', async () => {
     const outcomes = await Promise.allSettled([
       file.writeBulk(failing),
       file.write(() => insert(1)),
@@ -106,7 +106,7 @@ describe('one SQLite file with group commit', () => {
     expect(stored()).toEqual([1, 2]);
   });
 
-  test('closing does all that is waiting', async () => {
+  test('runs all queued work on close', async () => {
     const waiting = [1, 2, 3].map((value) => file.writeBulk(() => insert(value)));
     file.close();
     await Promise.all(waiting);

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../../domain/errors.ts';
 
-/** Does the work of several callers; returns their values in the same order. */
+/** Runs the work of several callers; returns their values in the same order. */
 type RunAll = (items: readonly unknown[]) => readonly unknown[];
 
-/** Work that waits for the next group commit. */
+/** Work queued for the next group commit. */
 interface Pending {
   readonly runAll: RunAll;
   readonly item: unknown;
@@ -13,28 +13,28 @@ interface Pending {
 }
 
 /**
- * Works on many rows in a commit. Harm prevented: a publish waiting for all that have come together. With one a commit, its fixed cost is
- * paid so often that publishes beside a large push waited longer, not shorter (measured on a busy machine).
+ * Bulk operations per commit, so that a publish does not wait for all queued ones. With one per commit, its fixed cost is
+ * paid so often that publishes during a large push waited longer (measured on a busy machine).
  */
 const bulkAtOnce = 4;
 
-/** Harm prevented: without a limit, a disk that stalls would fill the memory with waiting writes. */
+/** Limits the memory for queued writes while the disk stalls. */
 const pendingMax = 100_000;
 
 /**
- * How much of the file a connection reads through the system's memory instead of by a call for each page, which takes twice the
- * time of a search and of a page of messages that lie apart (measured). Address space only; a file beyond it is read by calls again.
+ * How much of the file a connection maps into memory instead of reading page by page, which takes twice the
+ * time of a search and of a page of scattered messages (measured). Uses address space only; the rest of a larger file is read page by page.
  */
 export const mappedBytesMax = 0x7fff0000;
 
 const runEach: RunAll = (works) => works.map((work) => (work as () => unknown)());
 
 /**
- * One SQLite file with one writing connection and group commit: whatever asks to write while a commit is under way
- * shares the next one, so that many writers pay for one fsync (WAL, synchronous=FULL).
+ * A SQLite file with one writing connection and group commit: writes that arrive during a commit
+ * share the next one, so that many writers share one fsync (WAL, synchronous=FULL).
  *
- * All embedded drivers write through it; reads on `db` see what is committed, and nothing else, since the loop never
- * leaves a transaction open. Other processes (the CLI) may write to the same file: they wait for each other up to 5 s.
+ * All embedded drivers write through it. Reads on `db` see only committed data, because the event loop never
+ * leaves a transaction open. Other processes (the CLI) may write to the same file; they wait for each other up to 5 s.
  */
 export class SqliteFile {
   readonly db: DatabaseSync;
@@ -49,7 +49,7 @@ export class SqliteFile {
   constructor(path: string) {
     this.path = path;
     this.db = new DatabaseSync(path, { timeout: 5_000 });
-    // One from before goes on as it is (docs/retention.md), and would be locked by this.
+    // An older file keeps its mode (docs/operations.md); changing it would lock the file.
     if (isEmpty(this.db)) this.db.exec('PRAGMA auto_vacuum = INCREMENTAL');
     this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;');
     this.db.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;');
@@ -57,38 +57,38 @@ export class SqliteFile {
   }
 
   /**
-   * Runs synchronous work inside the next group commit and resolves with its value once that is on disk.
-   * When the work throws, its own changes are undone, the others' are kept, and the promise rejects with the error.
-   * Rejects with AppError `unavailable` at once, without doing the work, when 100,000 others wait.
+   * Runs synchronous work inside the next group commit and resolves with its value once the commit is on disk.
+   * If the work throws, only its own changes are rolled back, and the promise rejects with the error.
+   * Rejects immediately with AppError `unavailable`, without running the work, if 100,000 others are queued.
    */
   write<T>(work: () => T): Promise<T> {
     return this.#enqueue(runEach, work) as Promise<T>;
   }
 
   /**
-   * As `write`, for work on many rows that is done behind what people wait for: a group commit has four such works at most, so that
-   * a publish waits for some of them and not for all that have come together.
+   * Like `write`, for bulk operations with a low priority: a group commit includes at most four of them, so that
+   * a publish does not wait for all queued ones.
    */
   writeBulk<T>(work: () => T): Promise<T> {
     return this.#enqueue(runEach, work, this.#bulk) as Promise<T>;
   }
 
   /**
-   * As `write`, for work that is cheaper together: one call of `runAll` does what all callers ask for in a group commit,
-   * and returns their values in the same order. When it throws, it is called again for each of them alone.
+   * Like `write`, for work that is cheaper in batches: one call of `runAll` runs the work of all callers of a group commit
+   * and returns their values in the same order. If it throws, it is called again for each caller alone.
    */
   grouped<I, T>(runAll: (items: readonly I[]) => readonly T[]): (item: I) => Promise<T> {
     return (item) => this.#enqueue(runAll as RunAll, item) as Promise<T>;
   }
 
-  /** To be called by work: runs once its transaction is committed, and never when it is rolled back. Must not throw. */
+  /** Call from work: runs after its transaction is committed, and not after a rollback. Must not throw. */
   afterCommit(callback: () => void): void {
     this.#afterCommit.push(callback);
   }
 
   /**
-   * Runs synchronous work inside every group commit, after that of those who asked for it. It must be cheap, and
-   * must not throw. Returns what ends it.
+   * Runs synchronous work inside every group commit, after the queued work. It must be cheap and
+   * must not throw. Returns a function that ends it.
    */
   joinCommits(work: () => void): () => void {
     this.#joiners.add(work);
@@ -111,7 +111,7 @@ export class SqliteFile {
     setImmediate(() => this.#flush());
   }
 
-  /** Commits what is waiting and closes the file. */
+  /** Commits queued work and closes the file. */
   close(): void {
     if (this.#closed) return;
     do this.#flush();
@@ -132,7 +132,7 @@ export class SqliteFile {
     for (const one of batch) this.#commitAlone(one);
   }
 
-  /** The common case: one transaction for all. False when one of them threw; nothing is written then. */
+  /** The common case: one transaction for all. Returns false and writes nothing if one of them throws. */
   #commitTogether(batch: readonly Pending[]): boolean {
     try {
       const values = this.#commit(() => runTogether(batch));
@@ -152,7 +152,7 @@ export class SqliteFile {
     }
   }
 
-  /** Runs the work in a transaction. When it throws, the transaction is rolled back. */
+  /** Runs the work in a transaction, which is rolled back if the work throws. */
   #commit<T>(work: () => T): T {
     try {
       this.db.exec('BEGIN IMMEDIATE');

@@ -17,13 +17,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test('a file from which much was removed gets smaller, in steps that are short, and keeps what it has', async () => {
+test('shrinks a file in short steps after removals, without losing data', async () => {
   const path = join(dir, 'tocsin.db');
   const file = new SqliteFile(path);
   migrate(file, messageMigrations);
   const messages = openSqliteMessages({ file, clock: () => testTime });
   const topicId = newId();
-  // What stays lies between what goes, up to the end of the file.
+  // Remaining rows are spread over the file, up to its end.
   const lifetime = (at: number) => (at % 10 === 0 ? 1_000_000 : 1);
   for (let at = 0; at < count; at += 5_000) {
     await messages.apply(

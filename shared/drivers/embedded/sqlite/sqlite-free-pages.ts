@@ -1,13 +1,13 @@
 import type { SqliteFile } from './sqlite-file.ts';
 
-/** Pages kept for what is written next, 4 MiB. Harm prevented: a file that shrinks and grows with every message. */
+/** Free pages kept for new data, 4 MiB, so that the file does not shrink and grow with every message. */
 const keptPages = 1_024;
-/** Pages given back in a write: some milliseconds, which is how long a publish may have to wait for it. */
+/** Pages released per write: some milliseconds, which publishes may have to wait. */
 const pagesAtOnce = 64;
 
 /**
- * Gives free pages of the file back to the system, from its end: what lies there moves into pages that are free. Resolves with how many,
- * 0 when few are free or the file was made before it could shrink. The file itself gets smaller with the next checkpoint.
+ * Releases free pages from the end of the file to the system; moves used pages there to free ones. Resolves with the number of pages,
+ * 0 if few are free or the file cannot shrink because it is too old. The file shrinks with the next checkpoint.
  */
 export function sqliteFreePages(file: SqliteFile): () => Promise<number> {
   const { db } = file;

@@ -8,8 +8,8 @@ interface LivingRow {
 }
 
 /**
- * Gives messages of a topic another expiry, in one write. `onChanged` is called before others can see it, with the earliest of the
- * new expiries.
+ * Changes the expiry of a topic's messages in one write. `onChanged` is called with the earliest
+ * new expiry before the change becomes visible.
  */
 export function sqliteLifetimes(
   file: SqliteFile,

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Harm prevented: texts that vary without end would keep a compiled statement each. */
+/** Limits the memory for compiled statements of varying texts. */
 const statementsMax = 500;
 
-/** Gives the compiled statement of a text, and keeps the ones used last. Rows come as arrays. */
+/** Returns the compiled statement of a text from an LRU cache. Rows are arrays. */
 export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
   const kept = new Map<string, StatementSync>();
   return (sql) => {

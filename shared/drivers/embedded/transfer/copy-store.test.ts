@@ -42,14 +42,14 @@ describe('a copy of a store', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('is the state of one moment, made in as many steps as that has, while another connection commits at every step', async () => {
+  test('is a consistent snapshot, while another connection commits at every step', async () => {
     file.db.exec('CREATE TABLE numbers (value INTEGER NOT NULL, filling BLOB)');
     const add = file.db.prepare('INSERT INTO numbers VALUES (?, zeroblob(4194304))');
     for (let value = 0; value < 6; value += 1) add.run(value);
     const progress: number[] = [];
     const report = await copy(at('copy.db'), ({ done }) => {
       progress.push(done);
-      if (progress.length < 100) add.run(6 + progress.length); // a copy that begins anew at every commit would not end before that
+      if (progress.length < 100) add.run(6 + progress.length); // a copy that restarts at every commit would not end before that
     });
     expect(progress.length).toBeLessThan(10);
     expect(progress).toEqual([...progress].sort((a, b) => a - b));
@@ -66,26 +66,28 @@ describe('a copy of a store', () => {
     expect(readdirSync(folder).sort()).toEqual(['copy.db', 'tocsin.db', 'tocsin.db-shm', 'tocsin.db-wal']);
   });
 
-  test.each(['copy.db', 'copy.db-wal'])('overwrites nothing: not beside %s', async (taken) => {
+  test.each(['copy.db', 'copy.db-wal'])('does not overwrite %s', async (taken) => {
     writeFileSync(at(taken), 'mine');
     await expect(copy(at('copy.db'))).rejects.toThrow(`${at(taken)} already exists: move it, or choose another path`);
     expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([taken]);
   });
 
-  test('is made of a sound store of Tocsin alone, or a sentence says why not, and nothing is left', async () => {
+  test('rejects anything but a valid store with a reason and leaves no file', async () => {
     const of = (from: string, options: { schemaVersionMax?: number } = {}) =>
       copyStore({ from: at(from), to: at('copy.db'), onProgress: () => {}, ...options });
     await expect(of('none.db')).rejects.toThrow(`${at('none.db')} does not exist: there is nothing to copy`);
     writeFileSync(at('text.db'), 'no database'.repeat(100));
-    await expect(of('text.db')).rejects.toThrow(`${at('text.db')} is no store of Tocsin: file is not a database`);
+    await expect(of('text.db')).rejects.toThrow(`${at('text.db')} is not a Tocsin store: file is not a database`);
     new DatabaseSync(at('other.db')).exec('CREATE TABLE t (a); PRAGMA user_version = 3');
-    await expect(of('other.db')).rejects.toThrow('is no store of Tocsin: it has no log');
-    await expect(of('tocsin.db', { schemaVersionMax: 1 })).rejects.toThrow('this program knows 1: take a newer Tocsin');
+    await expect(of('other.db')).rejects.toThrow('is not a Tocsin store: it has no log');
+    await expect(of('tocsin.db', { schemaVersionMax: 1 })).rejects.toThrow(
+      'this version supports 1: use a newer version of Tocsin',
+    );
     await expect(copy('/nonexistent/copy.db')).rejects.toThrow(
-      '/nonexistent cannot be written (ENOENT): choose another place',
+      '/nonexistent cannot be written (ENOENT): choose another path',
     );
 
-    // A table whose first page is written over.
+    // A table with an overwritten first page.
     file.db.exec(
       'CREATE TABLE numbers (value INTEGER NOT NULL); INSERT INTO numbers VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)',
     );
@@ -96,12 +98,12 @@ describe('a copy of a store', () => {
     const handle = openSync(at('tocsin.db'), 'r+');
     writeSync(handle, Buffer.alloc(200, 7), 0, 200, (rootpage - 1) * 4_096);
     closeSync(handle);
-    await expect(copy(at('copy.db'))).rejects.toThrow('the copy is damaged, as its source may be: ');
+    await expect(copy(at('copy.db'))).rejects.toThrow('the copy is damaged, and its source may be too: ');
     expect(existsSync(at('copy.db'))).toBe(false);
     expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
-  describe('goes on', () => {
+  describe('continues', () => {
     const opened = (path: string, now: number) => {
       const copied = new SqliteFile(path);
       try {
@@ -121,13 +123,13 @@ describe('a copy of a store', () => {
       await copy(at('copy.db'));
     });
 
-    test('above all positions that its original can have given out, once; its original goes on as before', () => {
+    test('continues once above all offsets that its original can have assigned; the original does not change', () => {
       expect(opened(at('copy.db'), timestamp + 5)).toBe((timestamp + 5) * 1_000);
       expect(opened(at('copy.db'), timestamp + 9)).toBe((timestamp + 5) * 1_000);
       expect(opened(at('tocsin.db'), timestamp + 9)).toBe(42);
     });
 
-    test('not with a clock that is behind its newest message', () => {
+    test('refuses a clock that is behind its newest message', () => {
       expect(() => opened(at('copy.db'), timestamp - 1)).toThrow('set it right first');
       expect(opened(at('copy.db'), timestamp)).toBe(timestamp * 1_000);
     });

@@ -5,29 +5,29 @@ import type { CopyProgress, CopyReport } from '../../../ports/backup.ts';
 import { markAsCopy } from './log-after-copy.ts';
 import { schemaVersionOf } from '../sqlite/migrations.ts';
 
-/** Pages of 4 KiB between two looks at how far it is: some 4 ms each. */
+/** Pages of 4 KiB between progress reports: about 4 ms each. */
 const pagesPerStep = 1_024;
-/** What SQLite has beside a database. */
+/** Suffixes of SQLite's companion files. */
 const sqliteFiles = ['-wal', '-shm', '-journal'];
 
 export interface CopyOptions {
   readonly from: string;
-  /** Must not exist, nor SQLite's files beside it. */
+  /** Must not exist, and neither may its SQLite companion files. */
   readonly to: string;
-  /** Of the newest schema that this program knows; undefined: a store of a newer one is copied, too. */
+  /** The latest supported schema; undefined to copy newer stores too. */
   readonly schemaVersionMax?: number;
   readonly onProgress: (progress: CopyProgress) => void;
 }
 
 /**
- * Copies a store's file, also while a server writes to it: the copy is the store as it was at one moment after the call, with all
- * that was committed before. It is one file without a write-ahead log, readable by its owner alone, checked by SQLite's
- * `integrity_check`, on disk, and under its name only when all of that is done. Throws a sentence for the operator, and leaves
- * nothing then.
+ * Copies a store's file, even while a server writes to it. The copy is a consistent snapshot taken after the call, with all
+ * data committed before. It is one file without a write-ahead log, readable by its owner only, checked by SQLite's
+ * `integrity_check`, and gets its name only after it is complete on disk. Throws an error for the operator and leaves
+ * no file in that case.
  *
- * SQLite's online backup begins anew when another connection writes, which under load is for ever (measured: 1,700 times in 8
- * seconds). So a read transaction is held over all of it: it reads one state, in as many steps as that has pages, and the server
- * goes on writing. Its write-ahead log keeps what was written meanwhile until then.
+ * SQLite's online backup restarts when another connection writes, so under load it never ends (measured: 1,700 restarts in 8
+ * seconds). A read transaction held over the copy avoids this: it reads one snapshot page by page, and the server
+ * continues to write. The write-ahead log grows in the meantime.
  */
 export async function copyStore({ from, to, schemaVersionMax, onProgress }: CopyOptions): Promise<CopyReport> {
   if (!existsSync(from)) throw new Error(`${from} does not exist: there is nothing to copy`);
@@ -54,7 +54,7 @@ export async function copyStore({ from, to, schemaVersionMax, onProgress }: Copy
   return { from, to, bytes: statSync(to).size };
 }
 
-/** The first read of the transaction: what it sees stays. */
+/** The first read of the transaction fixes its snapshot. */
 function checkIsStore(db: DatabaseSync, path: string, versionMax: number | undefined): void {
   let version: number;
   try {
@@ -62,14 +62,16 @@ function checkIsStore(db: DatabaseSync, path: string, versionMax: number | undef
     if (version === 0 || db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'log_end'`).get() === undefined)
       throw new Error('it has no log');
   } catch (error) {
-    throw new Error(`${path} is no store of Tocsin: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${path} is not a Tocsin store: ${(error as Error).message}`, { cause: error });
   }
   if (versionMax !== undefined && version > versionMax) {
-    throw new Error(`${path} has schema ${version}, this program knows ${versionMax}: take a newer Tocsin`);
+    throw new Error(
+      `${path} has schema ${version}, this version supports ${versionMax}: use a newer version of Tocsin`,
+    );
   }
 }
 
-/** Makes it one file, marks it and checks it. */
+/** Converts it to a single file, marks and checks it. */
 function finish(path: string): void {
   const db = new DatabaseSync(path);
   try {
@@ -77,7 +79,7 @@ function finish(path: string): void {
     markAsCopy(db);
     const faults = faultsOf(db);
     if (faults.length > 0)
-      throw new Error(`the copy is damaged, as its source may be: ${faults.slice(0, 3).join('; ')}`);
+      throw new Error(`the copy is damaged, and its source may be too: ${faults.slice(0, 3).join('; ')}`);
   } finally {
     db.close();
   }

@@ -5,19 +5,19 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { sqliteMessageWriter } from '../messages/sqlite-message-writer.ts';
 
-/** SQLite's `application_id` of a file that is a copy and has not been written to since: "TocB". */
+/** SQLite's `application_id` of an unmodified copy: "TocB". */
 const copyId = 0x546f6342;
 
-/** Marks the file as a copy of a store, whose original may have gone on. */
+/** Marks the file as a copy of a store whose original may have changed since. */
 export function markAsCopy(db: DatabaseSync): void {
   db.exec(`PRAGMA application_id = ${copyId}`);
 }
 
 /**
- * Has the log of a file that is a copy go on above every position that its original, or another copy of it, has given out up to
- * now, once: so none is given out twice, and a reader that goes on from one of these misses nothing that comes. To be called
- * before the log is opened, by whoever holds the directory.
- * Throws when this machine's clock is behind the newest message: the time would tell nothing then.
+ * Makes the log of a copy continue once above every offset that its original, or another copy of it, has assigned up to
+ * now, so that no offset is assigned twice and resuming readers miss nothing. Call
+ * before the log is opened, with the directory locked.
+ * Throws if this machine's clock is behind the newest message.
  */
 export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; log: Logger }): void {
   const { application_id: id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
@@ -27,7 +27,7 @@ export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; 
     { timestamp: number } | undefined;
   if (newest !== undefined && newest.timestamp > now) {
     throw new Error(
-      `the restored store has a message of ${toIso(newest.timestamp)}, and the clock says ${toIso(now)}: set it right first`,
+      `the restored store has a message from ${toIso(newest.timestamp)}, but the clock shows ${toIso(now)}: correct the clock first`,
     );
   }
   db.exec('BEGIN IMMEDIATE');
@@ -36,6 +36,6 @@ export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; 
   db.exec('PRAGMA application_id = 0; COMMIT');
   log.warn(
     { position, newest: newest === undefined ? null : toIso(newest.timestamp) },
-    'the store was restored from a backup: its log goes on at a new position',
+    'the store was restored from a backup, its log continues at a new offset',
   );
 }

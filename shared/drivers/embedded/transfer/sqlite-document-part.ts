@@ -4,7 +4,7 @@ import { documentTable } from '../documents/sqlite-document-tables.ts';
 import { rowsPageMax } from '../../../ports/installation-rows.ts';
 import type { SqliteAccess, SqlitePart } from './sqlite-part.ts';
 
-/** The documents of a collection as rows, each with its version. */
+/** The documents of a collection as rows, with their versions. */
 export function sqliteDocumentPart({ all, run }: SqliteAccess, collection: AnyCollection): SqlitePart {
   const table = documentTable(collection);
   const insert = `INSERT INTO ${table.name} (${table.columnList}) VALUES (${table.columns.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`;

@@ -18,12 +18,12 @@ export interface SqliteInstallationOptions {
   readonly file: SqliteFile;
   readonly collections: readonly AnyCollection[];
   readonly dataDir: string;
-  /** A server runs on the file. */
+  /** Whether a server runs on the file. */
   readonly isShared: boolean;
   readonly close: () => Promise<void>;
 }
 
-/** The rows of an embedded installation, over the connection of the file: in a transaction that reads, as they were when it began. */
+/** The rows of an embedded installation, read over the connection of the file; within a read transaction, a snapshot. */
 export function sqliteInstallationRows({
   file,
   collections,
@@ -58,7 +58,7 @@ export function sqliteInstallationRows({
       }),
     importPlace: async () => readImportPlace(placeFile),
     keepImportPlace: async (place) => {
-      // As a whole or not at all: a place that cannot be read would end the import for good.
+      // Written atomically, because an unreadable place would end the import.
       writeFileSync(`${placeFile}.new`, JSON.stringify(place), { flush: true });
       renameSync(`${placeFile}.new`, placeFile);
     },
@@ -66,7 +66,7 @@ export function sqliteInstallationRows({
       const base = baseAbove(Math.max(...ends) - 1);
       await file.write(() => {
         run('UPDATE log_end SET position = max(position, ?)', base);
-        // What was moved has been pushed, or never will be.
+        // Moved messages were already pushed or never will be.
         for (const group of logGroups) {
           run(
             'INSERT INTO consumer_positions (group_name, partition, position) VALUES (?, 0, ?) ON CONFLICT DO UPDATE SET position = excluded.position',
@@ -83,19 +83,19 @@ export function sqliteInstallationRows({
 }
 
 const sharedNote =
-  'a server runs on this directory: what it takes from now on is not in the export. To move, stop it first';
+  'a server runs on this directory: the export does not contain later messages. To move the installation, stop the server first';
 
 const placeFileOf = (dataDir: string): string => join(dataDir, 'import.json');
 
-/** Refuses a directory that an import is not finished in. */
+/** Rejects a directory with an unfinished import. */
 export function requireNoImport(dataDir: string): void {
   if (readImportPlace(placeFileOf(dataDir)) === null) return;
   throw new Error(
-    `An import into ${dataDir} is not finished: run the same \`tocsin import\` again, or remove the directory`,
+    `An import into ${dataDir} is unfinished: run the same \`tocsin import\` again, or remove the directory`,
   );
 }
 
-/** Takes the directory, and gives back what frees it; null for an export beside a server that has it. */
+/** Locks the directory and returns the unlock function; null for an export while a server has the lock. */
 export function takeInstallation(dataDir: string, purpose: 'export' | 'import'): (() => void) | null {
   if (purpose === 'import') return lockDataDir(dataDir);
   requireNoImport(dataDir);
@@ -107,7 +107,7 @@ export function takeInstallation(dataDir: string, purpose: 'export' | 'import'):
   }
 }
 
-/** The place of an import that is not finished, or null. */
+/** Returns the progress of an unfinished import, or null. */
 function readImportPlace(placeFile: string): ImportPlace | null {
   return existsSync(placeFile) ? (JSON.parse(readFileSync(placeFile, 'utf8')) as ImportPlace) : null;
 }

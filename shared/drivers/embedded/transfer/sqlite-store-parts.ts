@@ -12,7 +12,7 @@ import { packId, unpackId } from '../../packed-id.ts';
 import { storedChangeType, toChangeType } from '../messages/sqlite-message-rows.ts';
 import type { SqliteAccess, SqlitePart } from './sqlite-part.ts';
 
-/** The rows of an installation that are not documents. */
+/** The parts of an installation that are not documents. */
 export function sqliteStoreParts(access: SqliteAccess): Record<keyof StoreRows, SqlitePart> {
   return {
     topicFigures: topicFigures(access),
@@ -60,7 +60,7 @@ function topicFigures({ all, run }: SqliteAccess): SqlitePart {
   };
 }
 
-/** The number that stands for the topic. Its figures are there: they are written first. */
+/** The number of the topic. Its counters exist, because they are written first. */
 const topicNumber = '(SELECT topic FROM topic_stats WHERE topic_id = ?)';
 
 function changes({ all, run }: SqliteAccess): SqlitePart {
@@ -98,11 +98,11 @@ function changes({ all, run }: SqliteAccess): SqlitePart {
   };
 }
 
-/** Positions of a cluster's partitions are counted by each for itself. */
+/** Each partition of a cluster has its own offsets. */
 function positionTaken(offset: number): Error {
   return new Error(
-    `Two partitions have a record at position ${offset}, and one file has one sequence of positions. ` +
-      'What was a cluster from the beginning, with several partitions, can be moved to a cluster only',
+    `Two partitions have a record at offset ${offset}, but a file has a single sequence of offsets. ` +
+      'An installation created as a cluster with several partitions can only be moved to a cluster',
   );
 }
 
@@ -173,7 +173,7 @@ function messages({ all, run }: SqliteAccess): SqlitePart {
   };
 }
 
-/** A stub lies below all positions, by the change that made it. */
+/** A stub has a negative offset, derived from the change that created it. */
 function stubOffset(all: SqliteAccess['all'], id: string): number {
   return -1 - Number(all('SELECT min(offset) FROM message_changes WHERE message_id = ?', id)[0]![0] ?? 0);
 }
