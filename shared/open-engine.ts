@@ -15,8 +15,8 @@ import { subscriptions } from './collections/subscriptions-collection.ts';
 const recipients = { subscriptions, devices };
 
 /**
- * Opens the engine that the configuration names: the cluster with its three URLs, else one SQLite file. Only the packages
- * of that engine are loaded. Throws a sentence for the operator when a part cannot be opened.
+ * Opens the configured engine: a cluster if its three URLs are set, otherwise one SQLite file. Loads only the packages
+ * of that engine. Throws an error for the operator if a component cannot be opened.
  */
 export async function openEngine(config: Config, deps: { clock: Clock; log: Logger }): Promise<Engine> {
   if (config.cluster === undefined) {
@@ -27,27 +27,27 @@ export async function openEngine(config: Config, deps: { clock: Clock; log: Logg
   return openCluster({ ...clusterOptions(config, config.cluster), jwtSecrets: config.jwtSecrets ?? [], ...deps });
 }
 
-/** What every engine is opened with. */
+/** The common options of engines. */
 export const engineCollections = { collections, recipients } as const;
 
-/** What a cluster's stores are opened by. */
+/** The options of a cluster. */
 export function clusterOptions(config: Config, stores: ClusterConfig) {
   return { stores, kafka: kafkaTopic(config), ...engineCollections };
 }
 
-/** What a command of the operator works with, beside a running installation. */
+/** The dependencies of an operator command, which may run next to a running installation. */
 export interface OperatorStore {
   readonly documents: Documents;
-  /** Tells running nodes what changed; null where they find out by themselves within 5 s. */
+  /** Notifies running nodes of changes; null if they notice changes within 5 s on their own. */
   readonly bus: Bus | null;
-  /** Opens the jobs beside the documents; closed with them. */
+  /** Opens the job queue; closed with the documents. */
   readonly openJobQueue: () => Promise<JobQueue>;
-  /** Likewise the messages. */
+  /** Opens the messages; closed with the documents. */
   readonly openMessages: () => Promise<Messages>;
   close(): Promise<void>;
 }
 
-/** Opens the documents alone, also while servers run on the same store. */
+/** Opens only the documents, even while servers run on the same store. */
 export async function openDocuments(config: Config, log: Logger): Promise<OperatorStore> {
   if (config.cluster === undefined) {
     mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
@@ -67,7 +67,7 @@ export async function openDocuments(config: Config, log: Logger): Promise<Operat
   });
 }
 
-/** What is asked of the log's topic. */
+/** The requested settings of the log's topic. */
 export function kafkaTopic(config: Config) {
   return {
     topic: config.KAFKA_TOPIC,

@@ -4,7 +4,7 @@ import { BudgetCounters } from './budget-counters.ts';
 
 const window = (key: string, lengthMs: number): BudgetWindow => ({ key, limit: 3, span: { lengthMs } });
 
-test('a sweep forgets the windows that have ended and no others', () => {
+test('a sweep removes only ended windows', () => {
   const counters = new BudgetCounters();
   for (let n = 0; n < 1_000; n += 1) counters.take([window(`short-${n}`, 1_000 + n)], 0);
   counters.take([window('long', 60_000)], 0);
@@ -15,7 +15,7 @@ test('a sweep forgets the windows that have ended and no others', () => {
   expect(counters.get('long', 3_000)).toEqual({ key: 'long', uses: 1, endsAt: 60_000 });
 });
 
-test('a window that begins again under the same key outlives the sweep of the one before', () => {
+test('a restarted window survives the sweep of the previous one', () => {
   const counters = new BudgetCounters();
   counters.take([window('a', 1_000)], 0);
   counters.take([window('a', 5_000)], 1_500);
@@ -23,7 +23,7 @@ test('a window that begins again under the same key outlives the sweep of the on
   expect(counters.get('a', 2_500)).toEqual({ key: 'a', uses: 1, endsAt: 6_500 });
 });
 
-test('beyond the greatest number of windows those that end first are dropped', () => {
+test('drops the windows that end first beyond the limit', () => {
   const counters = new BudgetCounters(3);
   counters.take([window('day', 86_400_000)], 0);
   counters.take([window('minute-1', 60_000)], 0);
@@ -34,11 +34,11 @@ test('beyond the greatest number of windows those that end first are dropped', (
   expect(counters.get('minute-3', 0)?.uses).toBe(1);
 });
 
-test('a clock that stood ahead for a while and was set back keeps nobody from more than one window', () => {
+test('a temporarily fast clock costs at most one window', () => {
   const counters = new BudgetCounters();
   const hourMs = 3_600_000;
   for (let n = 0; n < 3; n += 1) counters.take([window('minute', 60_000)], 24 * hourMs);
-  // What was counted stays so: no more than the limit is accepted within the window.
+  // Counted uses stay: no more than the limit is accepted within the window.
   expect(counters.take([window('minute', 60_000)], 0)).toEqual({
     accepted: false,
     windows: [{ remaining: 0, resetAt: 60_000 }],
@@ -48,7 +48,7 @@ test('a clock that stood ahead for a while and was set back keeps nobody from mo
   expect(counters.size).toBe(0);
 });
 
-test('callers whose times are out of order by a moment count into one window', () => {
+test('counts slightly out-of-order times into one window', () => {
   const counters = new BudgetCounters();
   const day = (endsAt: number): BudgetWindow => ({ key: 'day', limit: 3, span: { endsAt } });
   const midnight = 86_400_000;

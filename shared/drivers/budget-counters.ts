@@ -1,6 +1,6 @@
 import type { BudgetState, BudgetWindow } from '../ports/bus.ts';
 
-/** A window that has begun. */
+/** A started window. */
 export interface CountedWindow {
   readonly key: string;
   readonly uses: number;
@@ -14,21 +14,21 @@ interface Counter {
 }
 
 /**
- * Harm prevented: a flood of new keys (addresses) filling the memory. A counter takes about 200 bytes. Beyond it the
- * windows that end first are dropped, a second's worth at a time.
+ * Limits memory in a flood of new keys (addresses). A counter takes about 200 bytes. Beyond the limit, the
+ * windows that end first are dropped, one second's worth at a time.
  */
 const countersMax = 1_000_000;
 
-/** Callers tell the time of when they were asked, so that their times are not in order by as much. */
+/** Callers pass the time of their request, so times can be out of order by this much. */
 const clockNoiseMs = 5_000;
 
 /**
- * Budgets counted in this process's memory: the whole of the embedded engine's, and the cluster's while its bus is away.
- * A call takes about a microsecond. Windows are as in the port: the first use sets the end, whoever asks later.
+ * Counts budgets in memory: all budgets of the embedded engine, and those of a cluster while Redis is down.
+ * A call takes about a microsecond. As in the port, the first use sets the end of a window.
  */
 export class BudgetCounters {
   readonly #counters = new Map<string, Counter>();
-  /** Keys by the second in which their window ends, so that a sweep does not walk over those that live on. */
+  /** Keys by the second in which their window ends, so that a sweep only visits ended windows. */
   readonly #endings = new Map<number, Set<string>>();
   readonly #max: number;
 
@@ -71,19 +71,19 @@ export class BudgetCounters {
     }
   }
 
-  /** The window under this key, unless it has ended. */
+  /** Returns the window of this key, unless it has ended. */
   get(key: string, now: number): CountedWindow | undefined {
     const counter = this.#counters.get(key);
     return counter !== undefined && counter.endsAt > now ? { key, ...counter } : undefined;
   }
 
-  /** Takes up a window that was counted elsewhere or before. */
+  /** Restores a window counted elsewhere or earlier. */
   restore({ key, uses, endsAt }: CountedWindow): void {
     this.#forget(key);
     this.#remember(key, { uses, endsAt });
   }
 
-  /** Forgets the windows that have ended. */
+  /** Removes ended windows. */
   sweep(now: number): void {
     for (const [second, keys] of this.#endings) {
       if ((second + 1) * 1_000 <= now) this.#drop(second, keys);
@@ -95,12 +95,12 @@ export class BudgetCounters {
     this.#endings.clear();
   }
 
-  /** The window's counter, unless it has ended. One that was begun by a clock that has been set back since ends as if it began now. */
+  /** Returns the window's counter, unless it has ended. If the clock was set back since its start, it ends as if it started now. */
   #live(window: BudgetWindow, now: number): Counter | undefined {
     const counter = this.#counters.get(window.key);
     if (counter === undefined || counter.endsAt <= now) return undefined;
     const latest = endOfWindow(window, now);
-    const isNearItsEnd = latest - now < clockNoiseMs; // then the next one may have begun, by a caller who asked later
+    const isNearItsEnd = latest - now < clockNoiseMs; // a later caller may have started the next window
     if (counter.endsAt <= latest + clockNoiseMs || isNearItsEnd) return counter;
     const kept = { uses: counter.uses, endsAt: latest };
     this.#forget(window.key);
@@ -148,7 +148,7 @@ export class BudgetCounters {
   }
 }
 
-/** When the window ends, if it begins now. */
+/** Returns when a window that starts now ends. */
 export const endOfWindow = ({ span }: BudgetWindow, now: number): number =>
   'endsAt' in span ? span.endsAt : now + span.lengthMs;
 

@@ -1,16 +1,16 @@
 import type { Logger } from '../platform/logger.ts';
 
-/** One subscriber of a channel in this process. */
+/** A subscriber of a channel in this process. */
 export interface ChannelListener {
   readonly channel: string;
   readonly receive: (payload: string) => void;
   isClosed: boolean;
 }
 
-/** Who listens to which channel in this process. */
+/** The listeners per channel in this process. */
 export class ChannelListeners {
   readonly #log: Logger;
-  /** The lists are replaced, never changed: a delivery under way goes to those who listened when it began. */
+  /** The lists are replaced, never changed, so that a running delivery reaches the listeners at its start. */
   readonly #lists = new Map<string, readonly ChannelListener[]>();
 
   constructor(log: Logger) {
@@ -23,7 +23,7 @@ export class ChannelListeners {
     return listener;
   }
 
-  /** True when the channel has no listener left. */
+  /** Returns whether the channel has no listeners left. */
   remove(listener: ChannelListener): boolean {
     listener.isClosed = true;
     const rest = (this.#lists.get(listener.channel) ?? []).filter((other) => other !== listener);
@@ -40,14 +40,14 @@ export class ChannelListeners {
     return [...this.#lists.keys()];
   }
 
-  /** Hands the payload to each listener, in order of subscription. One that throws is logged and does not hinder the others. */
+  /** Passes the payload to each listener in subscription order. Logs listeners that throw, and continues. */
   deliver(channel: string, payload: string): void {
     for (const listener of this.#lists.get(channel) ?? []) {
       if (listener.isClosed) continue;
       try {
         listener.receive(payload);
       } catch (error) {
-        this.#log.error({ err: error, channel }, 'a listener of the bus failed');
+        this.#log.error({ err: error, channel }, 'a bus listener failed');
       }
     }
   }

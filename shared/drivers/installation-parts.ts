@@ -1,7 +1,7 @@
 import type { AnyCollection } from '../ports/document-checks.ts';
 import type { Part, StoreRows } from '../ports/installation-rows.ts';
 
-/** Finds the part of an installation by its name: one of the stores' own, or of a collection of documents. Throws a TypeError for none. */
+/** Finds a part of an installation by name: a store part or a document collection. Throws TypeError for an unknown name. */
 export function installationParts<P>(
   ofStores: Record<keyof StoreRows, P>,
   collections: readonly AnyCollection[],

@@ -1,6 +1,6 @@
 import type { JobData, NewJob, Schedule } from '../ports/job-queue.ts';
 
-/** A job with everything filled in that its maker may leave open. */
+/** A job with defaults for optional fields. */
 export interface CheckedJob {
   readonly id: string;
   readonly data: JobData;
@@ -18,20 +18,20 @@ export const jobRules = {
   backoffMsMax: hourMs,
   leaseMsDefault: 10_000,
   graceMsDefault: 10_000,
-  /** How long a finished job's id is known, as long as the engine has room for it. */
+  /** How long the ID of a finished job is known, within the engine's limits. */
   finishedLifeMs: dayMs,
   failedLifeMs: 30 * dayMs,
   failedMax: 10_000,
-  /** Lost leases after which a job is failed. Harm prevented: a job that kills its process, taken up for ever. */
+  /** Lost leases after which a job fails, so that a job that kills its process is not run forever. */
   lostLeasesMax: 100,
-  /** Runs after which RetryLater fails the job. Harm prevented: one that is never ready, tried again for ever. */
+  /** Runs after which RetryLater fails the job, so that it is not retried forever. */
   startsMax: 10_000,
   reasonLengthMax: 1_000,
 } as const;
 
 const idForm = /^(?!\d+$)[A-Za-z0-9._-]{1,200}$/;
 
-/** The job with its defaults. Throws RangeError for what the port does not allow: a fault of the program. */
+/** Returns the job with its defaults. Throws RangeError for invalid values, which are programming errors. */
 export function checkedJob({
   id,
   data,
@@ -50,17 +50,17 @@ export function checkedJob({
 }
 
 export function checkId(id: string): void {
-  if (!idForm.test(id)) throw new RangeError(`not an id of a job or schedule: ${id}`);
+  if (!idForm.test(id)) throw new RangeError(`invalid ID of a job or schedule: ${id}`);
 }
 
-/** The job of a schedule's slot. Its id is the same in every replica, so that only the first to add it succeeds. */
+/** Returns the job of a schedule's slot. Its ID is the same in every replica, so that only the first one adds it. */
 export const slotJob = ({ id, data }: Schedule, slot: number): NewJob => ({ id: `${id}.${slot}`, data });
 
-/** The pause after the n-th failed run, in milliseconds. */
+/** Returns the pause after the n-th failed run, in milliseconds. */
 export const retryPauseMs = (backoffMs: number, failedRuns: number): number =>
   Math.min(Math.round(backoffMs * 2 ** (failedRuns - 1)), jobRules.backoffMsMax);
 
-/** What a failed run leaves for the operator to read. */
+/** Returns the reason of a failed run for the operator. */
 export function failureReason(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, jobRules.reasonLengthMax);
 }

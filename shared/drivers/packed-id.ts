@@ -1,4 +1,4 @@
-/** The value of each hexadecimal digit in lower case by its code, 255 for what is none. */
+/** The value of each lower-case hexadecimal digit by its character code; 255 for other characters. */
 const digitValues = new Uint8Array(128).fill(255);
 for (const [value, digit] of [...'0123456789abcdef'].entries()) digitValues[digit.charCodeAt(0)] = value;
 
@@ -7,8 +7,8 @@ const dash = 45;
 const isDash = (at: number): boolean => at === 8 || at === 13 || at === 18 || at === 23;
 
 /**
- * An id as it is stored where rows are many: a UUID as its 16 bytes, which sort as the text does, anything else as it is. Read
- * digit by digit: each push packs a dozen of them, and by an expression and the text's parts that takes ten times as long.
+ * Packs an ID for large tables: a UUID to its 16 bytes, which sort like the text; other IDs stay unchanged. Reads
+ * digit by digit, because each push packs a dozen IDs, and a regular expression would take ten times as long.
  */
 export function packId(id: string): Uint8Array | string {
   if (id.length !== uuidLength) return id;

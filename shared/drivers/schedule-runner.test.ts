@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => runner.close());
 
-test('slots after the start are fired when their time has come, each once', async () => {
+test('fires each due slot after the start once', async () => {
   await start();
   await at(10_999);
   expect(fired).toEqual([]);
@@ -43,7 +43,7 @@ test('slots after the start are fired when their time has come, each once', asyn
   expect(fired).toEqual(['s.11000', 's.12000', 's.13000']);
 });
 
-test('a schedule that another replica made while this one ran is fired from then on', async () => {
+test('fires a schedule that another replica created', async () => {
   schedules = [];
   await start();
   schedules = [{ id: 's', every: 1_000, data: {}, definedAt: 11_500 }];
@@ -51,14 +51,14 @@ test('a schedule that another replica made while this one ran is fired from then
   expect(fired).toEqual(['s.12000']);
 });
 
-test('slots that passed more than a minute ago are left out', async () => {
+test('skips slots older than a minute', async () => {
   await start();
   await at(10_000 + 3_600_000);
   expect(fired.length).toBe(60);
   expect(fired.at(-1)).toBe('s.3610000');
 });
 
-test('of the slots of a short interval at most a hundred are made up for, the latest', async () => {
+test('catches up on at most the latest hundred slots of a short interval', async () => {
   schedules = [{ id: 's', every: 10, data: {}, definedAt: 0 }];
   await start();
   await at(20_000);
@@ -66,7 +66,7 @@ test('of the slots of a short interval at most a hundred are made up for, the la
   expect(fired.at(-1)).toBe('s.20000');
 });
 
-test('a slot that could not be fired is tried again, and does not hold up another schedule', async () => {
+test('retries a failed slot without blocking other schedules', async () => {
   schedules = [...schedules, { id: 't', every: 1_000, data: {}, definedAt: 0 }];
   await start();
   fire = (id) => (id === 's' ? Promise.reject(new Error('away')) : Promise.resolve());
@@ -77,7 +77,7 @@ test('a slot that could not be fired is tried again, and does not hold up anothe
   expect(fired).toEqual(['t.11000', 's.11000']);
 });
 
-test('a schedule that is gone is fired no more, and one whose interval changed goes by the new one', async () => {
+test('stops a removed schedule and applies a changed interval', async () => {
   await start();
   schedules = [{ id: 's', every: 1_500, data: {}, definedAt: 11_200 }];
   await at(12_000);

@@ -3,16 +3,16 @@ import type { Logger } from '../platform/logger.ts';
 import type { Schedule } from '../ports/job-queue.ts';
 import { scheduleSlots, type ScheduleSlots } from './schedule-slots.ts';
 
-/** A schedule as the engine keeps it. */
+/** A stored schedule. */
 export interface KeptSchedule extends Schedule {
-  /** When it got its present form, in milliseconds since the epoch. */
+  /** The time of its last change, in milliseconds since the epoch. */
   readonly definedAt: number;
 }
 
-/** One queue's schedules on an engine. */
+/** The schedules of one queue on an engine. */
 export interface ScheduleStore {
   load(): Promise<readonly KeptSchedule[]>;
-  /** Adds the slot's job, unless a replica has added it. */
+  /** Adds the slot's job, unless another replica has added it. */
   fire(schedule: Schedule, slot: number): Promise<void>;
 }
 
@@ -22,26 +22,26 @@ export interface ScheduleRunnerOptions {
   readonly log: Logger;
 }
 
-/** How soon a change made by another replica is known here. */
+/** How soon changes by other replicas are noticed. */
 const pollMs = 1_000;
 
-/** A slot that could not be fired in time (the loop was held up, the engine was away) is still fired this long after it. */
+/** How late a slot is still fired after a delay (a blocked event loop, an outage of the engine). */
 const latenessMaxMs = 60_000;
 
-/** Harm prevented: a short interval flooding the queue after a pause. The latest ones are fired. */
+/** Limits the slots of a short interval after a pause. The latest ones are fired. */
 const slotsPerTickMax = 100;
 
 interface Followed {
   readonly every: Schedule['every'];
   readonly slots: ScheduleSlots;
-  /** Slots up to this time are done with. */
+  /** Slots up to this time are processed. */
   until: number;
 }
 
 /**
- * Fires a queue's schedules while this process works on it. Every replica runs one and fires every slot; that one job
- * comes of it is due to the job's id. Nothing but the definitions is stored, so there is no state that could be lost
- * or stuck between two slots.
+ * Fires a queue's schedules while this process works on it. Every replica fires every slot; the job's ID
+ * ensures a single job. Only the definitions are stored, so no state can be lost
+ * between two slots.
  */
 export class ScheduleRunner {
   readonly #store: ScheduleStore;
@@ -62,7 +62,7 @@ export class ScheduleRunner {
     void this.refresh();
   }
 
-  /** Looks at the definitions now; called when this process has changed one. Does not throw. */
+  /** Reloads the definitions; called after this process changed one. Does not throw. */
   refresh(): Promise<void> {
     this.#tick = this.#tick.then(() => this.#run());
     return this.#tick;
@@ -85,12 +85,12 @@ export class ScheduleRunner {
       for (const schedule of schedules) await this.#serve(schedule);
     } catch (error) {
       this.#log[this.#couldLoad ? 'warn' : 'debug']({ err: error }, 'schedules could not be loaded');
-      this.#couldLoad = false; // told once, not once a second
+      this.#couldLoad = false; // log once, not once per second
     }
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.refresh(), this.#untilNext());
   }
 
-  /** Fires what is due. One that fails is tried again at the next look, and does not hold up the others. */
+  /** Fires due slots. A failed slot is retried at the next poll and does not block others. */
   async #serve(schedule: KeptSchedule): Promise<void> {
     try {
       const followed = this.#follow(schedule);
@@ -117,11 +117,11 @@ export class ScheduleRunner {
     const now = this.#clock();
     const waits = [...this.#followed.values()].map(({ slots, until }) => (slots.after(until) ?? Infinity) - now);
     const soonest = Math.min(pollMs, ...waits);
-    return soonest > 0 ? soonest : pollMs; // one that is due could not be fired
+    return soonest > 0 ? soonest : pollMs; // a due slot could not be fired
   }
 }
 
-/** Those that have passed and are not too late, at most `slotsPerTickMax`, in order. */
+/** Returns passed slots that are not too old, at most `slotsPerTickMax`, in order. */
 function dueSlots({ slots, until }: Followed, now: number): number[] {
   const due: number[] = [];
   let slot = slots.after(Math.max(until, now - latenessMaxMs));

@@ -1,15 +1,15 @@
 import { Cron } from 'croner';
 import type { Schedule } from '../ports/job-queue.ts';
 
-/** When a schedule's jobs are due. */
+/** The due times of a schedule. */
 export interface ScheduleSlots {
-  /** The first slot after the time, in milliseconds since the epoch; null when there is none. */
+  /** Returns the first slot after the time, in milliseconds since the epoch, or null. */
   after(time: number): number | null;
 }
 
 /**
- * The slots of a schedule: multiples of its interval since the epoch, or the times that its cron expression matches
- * in UTC, so that every replica computes the same ones. Throws RangeError for an interval or expression that is none.
+ * Returns the slots of a schedule: multiples of its interval since the epoch, or the times that its cron expression matches
+ * in UTC, so that every replica computes the same ones. Throws RangeError for an invalid interval or expression.
  */
 export function scheduleSlots(every: Schedule['every']): ScheduleSlots {
   if (typeof every === 'number') {

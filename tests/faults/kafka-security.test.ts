@@ -97,7 +97,7 @@ describeWithOwnEngines('Kafka with TLS and authentication', () => {
           (thrown: Error) => thrown.message,
         );
         inOrder.push(why);
-        expect(error).toMatch(/^Kafka cannot be used at 127\.0\.0\.1:\d+: /);
+        expect(error).toMatch(/^Kafka is unreachable at 127\.0\.0\.1:\d+: /);
         expect(error).toMatch(why);
       }),
     );

@@ -59,7 +59,7 @@ describeWithEngines('a recreated Kafka topic', (engines) => {
     await stack.server('tocsin').stop();
     await removeTopic(KAFKA_BROKERS!, KAFKA_TOPIC!);
     await expect(stack.server('tocsin').start()).rejects.toThrow(
-      /is not the log that the store knows: its partition \d ends before position 0, and the store has seen position 7.*`tocsin log adopt`/s,
+      /is not the log of this store: its partition \d ends before offset 0, but the store contains offset 7.*`tocsin log adopt`/s,
     );
     const adopted = await runTocsin(['log', 'adopt', '--json'], stack.env);
     expect(adopted).toMatchObject({ code: 0, err: '' });

@@ -185,7 +185,7 @@ describeWithEngines('a cluster', (engines) => {
     await dropDatabase(stack);
     const cut = join(dir, 'cut');
     writeFileSync(cut, readFileSync(file).subarray(0, -100));
-    expect((await runTocsin(['restore', cut], stack.env)).err).toBe(`${cut} was cut off: take another backup\n`);
+    expect((await runTocsin(['restore', cut], stack.env)).err).toBe(`${cut} is truncated: use another backup\n`);
     appendFileSync(cut, randomBytes(100));
     expect((await runTocsin(['restore', cut], stack.env)).code).toBe(1);
     expect(await runTocsin(['restore', file], stack.env)).toMatchObject({

@@ -5,7 +5,7 @@ import type { BudgetState, BudgetWindow, Bus } from '../../ports/bus.ts';
 
 const hourMs = 3_600_000;
 
-/** Few callers and windows, so that uses meet; limits so low that they are reached. */
+/** Few callers and windows, so that uses collide; limits so low that they are reached. */
 const callers = ['a', 'b'] as const;
 const windowNames = ['minute', 'hour', 'day'] as const;
 
@@ -21,7 +21,7 @@ const step = fc.record({
   }),
 });
 
-/** What a budget is, with nothing in it but a number for each window: no time passes in it. */
+/** The model of a budget: a number per window, without time. */
 class BudgetModel {
   readonly #uses = new Map<string, number>();
 
@@ -45,7 +45,7 @@ const shown = ({ accepted, windows }: BudgetState) => ({
   remaining: windows.map(({ remaining }) => remaining),
 });
 
-/** Any order of uses, looks and refunds over the nodes counts as one number for each window does. */
+/** Any order of takes, peeks and refunds over the nodes has the same result as one counter per window. */
 export async function expectBudgetsAsModel(nodes: readonly [Bus, Bus], now: () => number): Promise<void> {
   const endsAt = now() + 5 * hourMs;
   const spans = { minute: { lengthMs: hourMs }, hour: { lengthMs: 2 * hourMs }, day: { endsAt } };

@@ -4,19 +4,19 @@ import { eventually } from '../../testing/eventually.ts';
 import { expectBudgetsAsModel } from './budgets-model.contract.ts';
 import type { BudgetWindow, Bus } from '../../ports/bus.ts';
 
-/** A bus's place on its engine: what stays when the bus is closed. */
+/** A bus's storage on its engine, which remains when the bus is closed. */
 export interface BusPlace {
-  /** Opens a bus at this place; several may be open at once only where `hasManyNodes`. */
+  /** Opens a bus at this place; several can be open only if `hasManyNodes`. */
   open(): Promise<Bus>;
   readonly hasManyNodes: boolean;
-  /** The time by the clock that the buses go by. */
+  /** The time of the clock that the buses use. */
   now(): number;
-  /** Moves that clock on, or waits until it has moved. */
+  /** Advances that clock, or waits until it has advanced. */
   passTime(ms: number): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** What every bus promises, on a fresh place for each test. */
+/** The contract of every bus, with a new place for each test. */
 export function busContract(name: string, newPlace: () => Promise<BusPlace>): void {
   describe(`${name}: the bus's contract`, () => {
     let place: BusPlace;
@@ -36,7 +36,7 @@ export function busContract(name: string, newPlace: () => Promise<BusPlace>): vo
       opened.push(bus);
       return bus;
     };
-    /** Two nodes where the engine has many, else the one twice. */
+    /** Two nodes if the engine supports it, otherwise the same one twice. */
     const openTwo = async (): Promise<[Bus, Bus]> => {
       const one = await open();
       return [one, place.hasManyNodes ? await open() : one];
@@ -45,7 +45,7 @@ export function busContract(name: string, newPlace: () => Promise<BusPlace>): vo
     channels(open, openTwo);
     budgets(openTwo, () => place);
     budgetWindows(open, () => place);
-    test('budgets count as their model does', async () => {
+    test('budgets behave like their model', async () => {
       const [one, two] = await openTwo();
       await expectBudgetsAsModel([one, two], () => place.now());
     });
@@ -56,14 +56,14 @@ export function busContract(name: string, newPlace: () => Promise<BusPlace>): vo
 
 const newChannel = (): string => `channel-${randomUUID()}`;
 
-/** A listener that keeps what it got. */
+/** A listener that records payloads. */
 const collect = () => {
   const seen: string[] = [];
   return { seen, receive: (payload: string) => void seen.push(payload) };
 };
 
 function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>): void {
-  test('payloads arrive in the order in which they were published', async () => {
+  test('delivers payloads in publish order', async () => {
     const [publisher, node] = await openTwo();
     const channel = newChannel();
     const { seen, receive } = collect();
@@ -75,7 +75,7 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     expect(seen).toEqual(payloads);
   });
 
-  test('publishes of one caller that does not wait keep their order', async () => {
+  test('keeps the order of concurrent publishes of one caller', async () => {
     const [publisher, node] = await openTwo();
     const channel = newChannel();
     const { seen, receive } = collect();
@@ -86,7 +86,7 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     expect(seen).toEqual(payloads);
   });
 
-  test('each subscriber of a channel gets everything, on every node, and nothing of another channel', async () => {
+  test('delivers all payloads of a channel to each subscriber on every node, and none of other channels', async () => {
     const [one, two] = await openTwo();
     const channel = newChannel();
     const readers = [collect(), collect(), collect()];
@@ -102,7 +102,7 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     await eventually(() => expect(other.seen).toEqual(['last']));
   });
 
-  test('what is published as soon as a subscription is confirmed arrives', async () => {
+  test('delivers payloads published right after a subscription is confirmed', async () => {
     const [publisher, node] = await openTwo();
     for (let round = 0; round < 50; round += 1) {
       const channel = newChannel();
@@ -113,7 +113,7 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     }
   });
 
-  test('a second subscriber of a channel that is being subscribed is confirmed no earlier than the channel is', async () => {
+  test('confirms a second subscriber no earlier than its channel', async () => {
     const [publisher, node] = await openTwo();
     const channel = newChannel();
     const readers = [collect(), collect()];
@@ -124,7 +124,7 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     await first;
   });
 
-  test('a closed subscription gets nothing more, while the channel’s others go on', async () => {
+  test('stops a closed subscription, while others of the channel continue', async () => {
     const bus = await open();
     const channel = newChannel();
     const [leaving, staying] = [collect(), collect()];
@@ -139,7 +139,7 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     expect(leaving.seen).toEqual(['both']);
   });
 
-  test('a channel that was left and subscribed again at once is heard', async () => {
+  test('delivers to a channel that was unsubscribed and resubscribed immediately', async () => {
     const [publisher, node] = await openTwo();
     const channel = newChannel();
     for (let round = 0; round < 30; round += 1) {
@@ -154,19 +154,19 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     }
   });
 
-  test('a listener that throws does not keep payloads from the others', async () => {
+  test('delivers to other listeners if one throws', async () => {
     const bus = await open();
     const channel = newChannel();
     const { seen, receive } = collect();
     await bus.subscribe(channel, () => {
-      throw new Error('a fault of the listener');
+      throw new Error('an error of the listener');
     });
     await bus.subscribe(channel, receive);
     await bus.publish(channel, ['a', 'b']);
     await eventually(() => expect(seen).toEqual(['a', 'b']));
   });
 
-  test('a listener that publishes is heard after what is under way, in one order by all', async () => {
+  test('delivers publishes of a listener after the current payload, in the same order for all', async () => {
     const bus = await open();
     const channel = newChannel();
     const { seen, receive } = collect();
@@ -178,7 +178,7 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     await eventually(() => expect(seen).toEqual(['a', 'b', 'answer']));
   });
 
-  test('payloads come as they were: empty, long, and text of four bytes a character', async () => {
+  test('delivers payloads unchanged: empty, long, and with four-byte characters', async () => {
     const [publisher, node] = await openTwo();
     const channel = newChannel();
     const { seen, receive } = collect();
@@ -188,20 +188,20 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     await eventually(() => expect(seen).toEqual(payloads));
   });
 
-  test('publishing nothing, or to nobody, is quiet', async () => {
+  test('publishing no payloads, or without subscribers, does not fail', async () => {
     const bus = await open();
     await bus.publish(newChannel(), ['unheard']);
     await bus.publish(newChannel(), []);
   });
 }
 
-/** A key that no other test counts under; `{…}` keeps a caller's windows together. */
+/** A unique key; `{…}` keeps a caller's windows on one shard. */
 const newKey = (): string => `{${randomUUID()}}`;
 
 const hourMs = 3_600_000;
 
 function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): void {
-  test('of 500 concurrent uses as many are accepted as the limit allows, over all nodes', async () => {
+  test('accepts exactly the limit of 500 concurrent uses over all nodes', async () => {
     const nodes = await openTwo();
     const key = newKey();
     const windows: BudgetWindow[] = [
@@ -220,7 +220,7 @@ function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): voi
     expect(after.windows.map(({ remaining }) => remaining)).toEqual([0, 40]);
   });
 
-  test('a use is counted in every window or in none', async () => {
+  test('counts a use in every window or in none', async () => {
     const [one, two] = await openTwo();
     const key = newKey();
     const wide: BudgetWindow = { key: `${key}:hour`, limit: 5, span: { lengthMs: hourMs } };
@@ -231,7 +231,7 @@ function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): voi
     expect(state).toMatchObject({ accepted: true, windows: [{ remaining: 2 }] });
   });
 
-  test('looking does not count, and tells whether a use would be accepted', async () => {
+  test('a peek does not count and returns whether a use would be accepted', async () => {
     const [one, two] = await openTwo();
     const window: BudgetWindow = { key: newKey(), limit: 1, span: { lengthMs: hourMs } };
     for (let n = 0; n < 3; n += 1) {
@@ -247,7 +247,7 @@ function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): voi
     });
   });
 
-  test('a refund gives back one use, and never more than were taken', async () => {
+  test('a refund returns one use, and never more than were taken', async () => {
     const [one, two] = await openTwo();
     const window: BudgetWindow = { key: newKey(), limit: 3, span: { lengthMs: hourMs } };
     const remaining = async () => (await one.peekBudget([window], place().now())).windows[0]!.remaining;
@@ -260,7 +260,7 @@ function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): voi
     expect(await remaining()).toBe(3);
   });
 
-  test('a limit that changed holds for the next use, what was used stays', async () => {
+  test('a changed limit applies to the next use and keeps earlier uses', async () => {
     const [bus] = await openTwo();
     const key = newKey();
     const window = (limit: number): BudgetWindow => ({ key, limit, span: { lengthMs: hourMs } });
@@ -279,7 +279,7 @@ function budgets(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): voi
   });
 }
 
-/** What two clocks and a round trip may differ by. */
+/** The tolerance for two clocks and a round trip. */
 const toleranceMs = 1_000;
 
 const expectAbout = (time: number, expected: number) =>
@@ -289,7 +289,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
   const endOf = async (bus: Bus, window: BudgetWindow) =>
     (await bus.peekBudget([window], place().now())).windows[0]!.resetAt;
 
-  test('a window begins with its first use and ends a length later', async () => {
+  test('a window starts with its first use and ends after its length', async () => {
     const bus = await open();
     const window: BudgetWindow = { key: newKey(), limit: 2, span: { lengthMs: 3_000 } };
     const start = place().now();
@@ -308,7 +308,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     expect((await bus.takeBudget([window], place().now())).accepted).toBe(true);
   });
 
-  test('a refund with the end of what was taken leaves a window alone that has begun since', async () => {
+  test('a refund with the end of the taken window does not change a window started since', async () => {
     const bus = await open();
     const window: BudgetWindow = { key: newKey(), limit: 5, span: { lengthMs: 8_000 } };
     const remaining = async () => (await bus.peekBudget([window], place().now())).windows[0]!.remaining;
@@ -324,7 +324,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     expect(await remaining()).toBe(5);
   });
 
-  test('a calendar window ends at its time, however late its first use was', async () => {
+  test('a calendar window ends at its time, regardless of its first use', async () => {
     const bus = await open();
     const endsAt = place().now() + 2_500;
     const window: BudgetWindow = { key: newKey(), limit: 1, span: { endsAt } };
@@ -337,7 +337,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     expect((await bus.takeBudget([next], place().now())).accepted).toBe(true);
   });
 
-  test('windows of both kinds tell each their own end, in the order asked', async () => {
+  test('windows of both kinds report their own end, in request order', async () => {
     const bus = await open();
     const [key, now] = [newKey(), place().now()];
     const windows: BudgetWindow[] = [
@@ -351,7 +351,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     state.windows.forEach(({ resetAt }, index) => expectAbout(resetAt, ends[index]!));
   });
 
-  test('a refund into a window that has ended is left alone', async () => {
+  test('a refund to an ended window has no effect', async () => {
     const bus = await open();
     const window: BudgetWindow = { key: newKey(), limit: 2, span: { lengthMs: 300 } };
     await bus.takeBudget([window], place().now());
@@ -360,7 +360,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     expect(await bus.peekBudget([window], place().now())).toMatchObject({ windows: [{ remaining: 2 }] });
   });
 
-  test('budgets are kept when the bus is closed and opened again', async () => {
+  test('keeps budgets when the bus is closed and reopened', async () => {
     const before = await open();
     const key = newKey();
     const windows: BudgetWindow[] = [
@@ -378,7 +378,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
 }
 
 function connections(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): void {
-  test('connections are the sum over the nodes, each as it told last', async () => {
+  test('sums the last announced connections over the nodes', async () => {
     const [one, two] = await openTwo();
     const [topic, other] = [randomUUID(), randomUUID()];
     await one.announceConnections(
@@ -398,7 +398,7 @@ function connections(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace):
     expect(await one.countConnections(randomUUID())).toBe(0);
   });
 
-  test('a node that died is forgotten 15 seconds after it told last', async () => {
+  test('removes a dead node 15 seconds after its last announcement', async () => {
     const [living, dying] = await openTwo();
     const topic = randomUUID();
     await dying.announceConnections('dead', new Map([[topic, 10]]));
@@ -412,13 +412,13 @@ function connections(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace):
 }
 
 function lifetime(open: () => Promise<Bus>): void {
-  test('an open bus is connected and answers a ping', async () => {
+  test('an open bus is connected and responds to a ping', async () => {
     const bus = await open();
     expect(bus.isConnected).toBe(true);
     await bus.ping();
   });
 
-  test('a closed bus refuses publishes, subscriptions and pings as unavailable, and is not connected', async () => {
+  test('a closed bus rejects publishes, subscriptions and pings as unavailable, and is not connected', async () => {
     const bus = await open();
     const { seen, receive } = collect();
     const channel = newChannel();
@@ -432,7 +432,7 @@ function lifetime(open: () => Promise<Bus>): void {
     expect(seen).toEqual([]);
   });
 
-  test('a subscription may be closed after its bus', async () => {
+  test('a subscription can be closed after its bus', async () => {
     const bus = await open();
     const subscribed = await bus.subscribe(newChannel(), () => undefined);
     await bus.close();

@@ -6,7 +6,7 @@ import {
   type Outcome,
 } from '../../ports/deliveries.ts';
 
-/** What the ledger promises, in the plainest form. */
+/** A minimal model of the ledger. */
 export class DeliveriesModel {
   #rows = new Map<string, Delivery>();
 

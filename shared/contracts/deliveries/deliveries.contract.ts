@@ -12,16 +12,16 @@ import { ledgerAgreesWithModel } from './deliveries-model.contract.ts';
 import type { Claim, Deliveries, Delivery, Outcome, Recipient } from '../../ports/deliveries.ts';
 import { write, type Documents } from '../../ports/documents.ts';
 
-/** One storage, that only the test uses. */
+/** A storage used only by the test. */
 export interface DeliveriesFixture {
-  /** Opens the storage as another process would; closed with the fixture. */
+  /** Opens the storage like another process; closed with the fixture. */
   open(): Promise<{ documents: Documents; deliveries: Deliveries }>;
   /** Module code that opens the storage in another process, as `deliveries`. */
   readonly childCode: string;
   close(): Promise<void>;
 }
 
-/** Everything that the deliveries port promises; run by every driver on its real engine. */
+/** The contract of the deliveries port, which every driver runs on its real engine. */
 export function deliveriesContract(name: string, start: () => Promise<DeliveriesFixture>): void {
   describe(`${name} keeps deliveries`, () => {
     let fixture: DeliveriesFixture;
@@ -39,8 +39,7 @@ export function deliveriesContract(name: string, start: () => Promise<Deliveries
     );
     describeLedger(() => opened.deliveries);
     describeRemoval(start);
-    test('any sequence of claims and outcomes ends as the rules of the port say', () =>
-      ledgerAgreesWithModel(opened.deliveries));
+    test('any sequence of claims and outcomes matches the model', () => ledgerAgreesWithModel(opened.deliveries));
   });
 }
 
@@ -69,7 +68,7 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
     return pages.flat();
   };
 
-  test('a recipient comes with its settings and its active devices', async () => {
+  test('returns a recipient with its settings and active devices', async () => {
     const topicId = newId();
     const settings = {
       priorityThreshold: 2,
@@ -107,14 +106,14 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
     });
   });
 
-  test('a subscriber without an active device is in the page, with no devices', async () => {
+  test('includes a subscriber without active devices, with an empty list', async () => {
     const topicId = newId();
     const { userId } = await subscribe(topicId);
     await addDevice(userId, { isActive: false });
     expect(await walk({ topicId, message: plain }, 10)).toMatchObject([{ userId, devices: [] }]);
   });
 
-  test('pages follow each other in order of subscription id, each recipient once, and the last says so', async () => {
+  test('returns each recipient once over pages in subscription order, and marks the last page', async () => {
     const topicId = newId();
     const ids = (await Promise.all(Array.from({ length: 7 }, () => subscribe(topicId)))).map(({ id }) => id).sort();
     await subscribe(newId());
@@ -128,7 +127,7 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
     });
   });
 
-  test('the few that a message passes to are found among thousands', async () => {
+  test('finds the few matching recipients among thousands', async () => {
     const topicId = newId();
     const all = Array.from({ length: 4_100 }, (_, place) =>
       newSubscription(newId(), topicId, { priorityThreshold: place % 1_000 === 50 ? 1 : 5 }),
@@ -144,7 +143,7 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
     );
   });
 
-  test('exactly those are recipients whom the mobile filter lets the message through to', async () => {
+  test('returns exactly the recipients that the mobile filter allows', async () => {
     const tag = fc.constantFrom('a', 'A', 'ä', 'pump', '"', "'", '$in', '', 'a.b', '[]', '😀', '{"$ne":null}');
     const settings = fc.record({
       mobileEnabled: fc.boolean(),
@@ -179,7 +178,7 @@ function describeRecipients(at: () => { documents: Documents; deliveries: Delive
     );
   });
 
-  test('a topic has recipients while a subscription of it has mobile notifications on', async () => {
+  test('a topic has recipients while a subscription has mobile notifications enabled', async () => {
     const topicId = newId();
     expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
     await subscribe(topicId, { mobileEnabled: false });
@@ -208,7 +207,7 @@ const now = 1_800_000_000_000;
 const staleAfterMs = 60_000;
 
 function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries): void {
-  test('a claim stores a pending row with its first attempt, and is not given twice', async () => {
+  test('a claim stores a pending row with its first attempt and is granted once', async () => {
     const claims = claimsOf(newId(), 3);
     expect(await at().claim([...claims, claims[0]!], { now, staleAfterMs })).toEqual(idsOf(claims));
     expect(await at().claim(claims, { now, staleAfterMs })).toEqual(new Set());
@@ -224,13 +223,13 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     expect(await at().claim([], { now, staleAfterMs })).toEqual(new Set());
   });
 
-  test('the same device is claimed for each message', async () => {
+  test('grants claims of one device per message', async () => {
     const claim = claimOf(newId());
     expect(await at().claim([claim], { now, staleAfterMs })).toEqual(idsOf([claim]));
     expect(await at().claim([{ ...claim, messageId: newId() }], { now, staleAfterMs })).toEqual(idsOf([claim]));
   });
 
-  test('a pending claim is taken over once it is stale, and only once', async () => {
+  test('a stale pending claim is taken over once', async () => {
     const [old, young] = claimsOf(newId(), 2);
     await at().claim([old!], { now: now - staleAfterMs - 1, staleAfterMs });
     await at().claim([young!], { now: now - staleAfterMs, staleAfterMs });
@@ -246,7 +245,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     ]);
   });
 
-  test('a retrying push is claimed again when it is due', async () => {
+  test('a retrying push can be claimed when it is due', async () => {
     const [due, later, any] = claimsOf(newId(), 3);
     await at().record(
       [
@@ -263,7 +262,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     ]);
   });
 
-  test('what is over is never claimed', async () => {
+  test('finished pushes cannot be claimed', async () => {
     const claims = claimsOf(newId(), 4);
     const over = (['sent', 'skipped', 'dead_token', 'failed'] as const)
       .map((status, place) => outcomesOf([claims[place]!], { status }))
@@ -272,7 +271,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     expect(await at().claim(claims, { now, staleAfterMs })).toEqual(new Set());
   });
 
-  test('what is over is claimed again where that is asked for, by its status, once, and never what is sent or still claimed', async () => {
+  test('finished pushes can be claimed again by status, once, except sent or claimed ones', async () => {
     const claims = claimsOf(newId(), 5);
     const over = (['sent', 'skipped', 'dead_token', 'failed'] as const)
       .map((status, place) => outcomesOf([claims[place]!], { status, reason: 'x' }))
@@ -301,7 +300,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     ]);
   });
 
-  test('claims of several messages at once, or too many, are refused', async () => {
+  test('rejects claims of several messages, and too many claims', async () => {
     await expect(at().claim([claimOf(newId()), claimOf(newId())], { now, staleAfterMs })).rejects.toThrow(RangeError);
     await expect(at().claim(claimsOf(newId(), 1_001), { now, staleAfterMs })).rejects.toThrow(RangeError);
   });
@@ -313,7 +312,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     return [...fresh, ...stale, ...due];
   };
 
-  test('of 8 concurrent claimers each device goes to one', async () => {
+  test('grants each device to one of 8 concurrent claimers', async () => {
     const claims = await prepared(newId());
     const stores = await Promise.all(Array.from({ length: 4 }, async () => (await fixture().open()).deliveries));
     const won = await Promise.all(
@@ -324,7 +323,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     expect(won.flatMap((ids) => [...ids]).sort()).toEqual([...idsOf(claims)].sort());
   });
 
-  test('of several processes that claim at the same time each device goes to one', async () => {
+  test('grants each device to one of several concurrent processes', async () => {
     const claims = await prepared(newId());
     const code = `${fixture().childCode}
       const claims = ${JSON.stringify(claims)};
@@ -337,7 +336,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     expect(won.flat().sort()).toEqual([...idsOf(claims)].sort());
   });
 
-  test('what a killed process had claimed is claimed by another when it is stale', async () => {
+  test('another process takes over stale claims of a killed process', async () => {
     const claims = claimsOf(newId(), 50);
     const printed = await killAfterLines(
       `${fixture().childCode}
@@ -356,7 +355,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
 }
 
 function describeLedger(at: () => Deliveries): void {
-  test('an outcome is stored with its reason, and keeps the attempts', async () => {
+  test('stores an outcome with its reason and keeps the attempts', async () => {
     const claim = claimOf(newId());
     await at().claim([claim], { now, staleAfterMs });
     await at().record(
@@ -372,7 +371,7 @@ function describeLedger(at: () => Deliveries): void {
     ]);
   });
 
-  test('a skip needs no claim, and the last outcome of a device counts', async () => {
+  test('a skip needs no claim, and the last outcome of a device wins', async () => {
     const claim = claimOf(newId());
     await at().record(
       [
@@ -386,7 +385,7 @@ function describeLedger(at: () => Deliveries): void {
     ]);
   });
 
-  test('what is sent stays sent against a later skip or retry, and not against what the provider says later', async () => {
+  test('a sent push is not overwritten by a later skip or retry, but by a later result of the provider', async () => {
     const [skipped, retrying, dead] = claimsOf(newId(), 3);
     await at().record(outcomesOf([skipped!, retrying!, dead!], { status: 'sent' }), now);
     await at().record(
@@ -406,7 +405,7 @@ function describeLedger(at: () => Deliveries): void {
     ]);
   });
 
-  test('thousands of mixed outcomes are stored at once', async () => {
+  test('stores thousands of mixed outcomes in one call', async () => {
     const claims = claimsOf(newId(), 2_300);
     await at().claim(claims.slice(0, 1_000), { now, staleAfterMs });
     const statuses = ['sent', 'skipped', 'failed'] as const;
@@ -420,7 +419,7 @@ function describeLedger(at: () => Deliveries): void {
     await at().record([], now);
   });
 
-  test('a find is of one user, of some devices, or of all, in order of device id, and of no other message', async () => {
+  test('finds rows by user, by devices, or all of a message, in device order', async () => {
     const messageId = newId();
     const userId = newId();
     const [mine, alsoMine, other] = [
@@ -446,7 +445,7 @@ function describeLedger(at: () => Deliveries): void {
     await expect(find({ deviceIds: Array.from({ length: 1_001 }, () => 'x'), limit: 1 })).rejects.toThrow(RangeError);
   });
 
-  test('counts have an entry for every status', async () => {
+  test('counts contain an entry for every status', async () => {
     const claims = claimsOf(newId(), 5);
     expect(await at().counts(newId())).toEqual({
       pending: 0,
@@ -471,7 +470,7 @@ function describeLedger(at: () => Deliveries): void {
     });
   });
 
-  test('ids that are no UUIDs are ids too', async () => {
+  test('accepts IDs that are not UUIDs', async () => {
     const claim: Claim = {
       messageId: `m/${randomUUID()}`,
       deviceId: "d'$ne",
@@ -487,7 +486,7 @@ function describeLedger(at: () => Deliveries): void {
 }
 
 function describeRemoval(start: () => Promise<DeliveriesFixture>): void {
-  test('rows go by the time of their last change, the oldest first, at most so many at once', async () => {
+  test('removes rows by their last change, oldest first, up to the limit', async () => {
     const fixture = await start();
     const { deliveries } = await fixture.open();
     const claims = claimsOf(newId(), 6);
@@ -507,7 +506,7 @@ function describeRemoval(start: () => Promise<DeliveriesFixture>): void {
     await fixture.close();
   });
 
-  test("rows of one user go, at most so many at once, and nobody else's", async () => {
+  test('removes only rows of one user, up to the limit', async () => {
     const fixture = await start();
     const { deliveries } = await fixture.open();
     const [messageId, userId] = [newId(), newId()];

@@ -3,9 +3,9 @@ import { expect, test } from '@jest/globals';
 import { appended } from '../../testing/thing.ts';
 import { write, type Documents } from '../../ports/documents.ts';
 
-/** What the documents port promises of collections that are append-only. */
+/** The contract of append-only collections. */
 export function describeAppendOnly(at: () => Documents): void {
-  test('what is only appended to is inserted, found and removed, and never changed', async () => {
+  test('append-only documents can be inserted, found and removed, but not changed', async () => {
     const id = randomUUID();
     await at().commit([write.insert(appended, { id, rank: 1 })]);
     for (const change of [

@@ -3,9 +3,9 @@ import { expect, test } from '@jest/globals';
 import { newThing, things } from '../../testing/thing.ts';
 import type { Documents } from '../../ports/documents.ts';
 
-/** What the documents port promises of documents that are read by their ids. */
+/** The contract of reads by ID. */
 export function describeReadsById(at: () => Documents): void {
-  test('a document that is not there is null, and left out of many', async () => {
+  test('a missing document is null, and omitted from many', async () => {
     const [here, gone] = [randomUUID(), randomUUID()];
     await at().insert(things, newThing(here));
     expect(await at().get(things, gone)).toBeNull();
@@ -13,7 +13,7 @@ export function describeReadsById(at: () => Documents): void {
     expect(await at().getMany(things, [])).toEqual([]);
   });
 
-  test('some fields of many documents come with their ids, and nothing else', async () => {
+  test('returns only the picked fields with their IDs', async () => {
     const [here, gone] = [
       await at().insert(things, newThing(randomUUID(), { rank: 7, extra: { a: [1] }, score: null })),
       randomUUID(),

@@ -4,7 +4,7 @@ import { DocumentsModel, ModelViolation } from './documents-model.ts';
 import { newThing, things, type Thing } from '../../testing/thing.ts';
 import { StaleVersion, write, type Changes, type Documents, type Query, type Write } from '../../ports/documents.ts';
 
-/** So few values that operations meet: every document, key and version is used again and again. */
+/** So few values that operations collide: every document, key and version is used repeatedly. */
 const ids = ['1', '2', '3', '4', '5'].map((digit) => `model-${digit}`);
 const text = fc.constantFrom('model-a', 'model-b', 'model-é', 'model-😀', 'model-\uffee');
 const fields = {
@@ -15,11 +15,11 @@ const fields = {
   score: fc.option(fc.constantFrom(0.5, -2, 1e300)),
   isActive: fc.boolean(),
   madeAt: fc.integer({ min: 0, max: 3 }),
-  // By way of its text: a negative zero is no JSON.
+  // Via its text, because JSON has no negative zero.
   extra: fc.option(fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.parse(JSON.stringify(value)) as unknown),
 };
 const id = fc.constantFrom(...ids);
-/** Beside the stored version: mostly right. */
+/** The version to use: mostly the stored one. */
 const versionOff = fc.constantFrom(0, 0, 0, 0, 1, -1);
 
 type MakeWrite = (versionOf: (id: string) => number) => Write;
@@ -80,7 +80,7 @@ const queries = fc
     fc.tuple(fc.constant('byTeam'), fc.record({ team: text }), bound(text)),
     fc.tuple(fc.constant('teamRank'), fc.record({ team: text }), bound(fields.rank)),
     fc.tuple(fc.constant('email'), fc.record({ email: text }), fc.constant({})),
-    // Without a first field these see the documents of other tests, unless bounded to the model's own.
+    // Without a first field, these also match documents of other tests, unless limited to the model's own.
     fc.tuple(fc.constant('byTeam'), fc.constant({}), fc.constant({ from: 'model-', to: 'model-\u{10ffff}' })),
     fc.tuple(fc.constant('byName'), fc.constant({}), fc.constant({ from: 'model-', to: 'model-\u{10ffff}' })),
     fc.tuple(fc.constant('email'), fc.constant({}), fc.constant({ from: 'model-', to: 'model-\u{10ffff}' })),
@@ -104,7 +104,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: queries.map((query): Step => ({ query })) },
 );
 
-/** Runs random sequences of operations on the store and on the model, and compares every answer. */
+/** Runs random sequences of operations on the store and on the model, and compares every result. */
 export async function agreesWithModel(
   documents: Documents,
   runs = Number(process.env.MODEL_RUNS ?? 60),
@@ -148,7 +148,7 @@ function outcomeOf(work: () => unknown): { value: unknown } | { error: unknown }
   }
 }
 
-/** The write as an operation of its own; a removal under a version exists in commits only. */
+/** Runs the write as a single operation; a versioned removal exists only in commits. */
 function writeAlone(documents: Documents, one: Write): Promise<unknown> {
   switch (one.kind) {
     case 'insert':

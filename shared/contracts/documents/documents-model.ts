@@ -8,7 +8,7 @@ import {
   type Write,
 } from '../../ports/documents.ts';
 
-/** All keys that a write would break: which of them a store names is its own affair. */
+/** All keys that a write would violate; a store may report any of them. */
 export class ModelViolation extends UniqueKeyViolation {
   readonly keys: readonly string[];
   constructor(collection: string, keys: readonly string[]) {
@@ -19,7 +19,7 @@ export class ModelViolation extends UniqueKeyViolation {
 
 type Values = { readonly [field: string]: unknown } & Document;
 
-/** What the documents port promises, in the plainest form: a map, and every rule as it is written down. */
+/** A minimal model of the documents port: a map and the documented rules. */
 export class DocumentsModel {
   #documents = new Map<string, Values>();
 
@@ -104,7 +104,7 @@ export class DocumentsModel {
   }
 }
 
-/** Null first, then false before true, numbers by size, and texts by their bytes in UTF-8. */
+/** Null first, then false before true, numbers by value, and texts by UTF-8 bytes. */
 function compare(a: unknown, b: unknown): number {
   if (a === null || b === null) return Number(b === null) - Number(a === null);
   if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b as string));

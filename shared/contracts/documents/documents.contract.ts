@@ -14,16 +14,16 @@ import {
   type Documents,
 } from '../../ports/documents.ts';
 
-/** One storage, that only the test uses. */
+/** A storage used only by the test. */
 export interface DocumentsFixture {
-  /** Opens the storage as another process would; closed with the fixture. */
+  /** Opens the storage like another process; closed with the fixture. */
   open(collections: readonly Collection<Document>[]): Promise<Documents>;
   /** Module code that opens the storage with `thingCollections` in another process, as `documents`. */
   readonly childCode: string;
   close(): Promise<void>;
 }
 
-/** Everything that the documents port promises; run by every driver on its real engine. */
+/** The contract of the documents port, which every driver runs on its real engine. */
 export function documentsContract(name: string, start: () => Promise<DocumentsFixture>): void {
   describe(`${name} keeps documents`, () => {
     let fixture: DocumentsFixture;
@@ -46,9 +46,9 @@ export function documentsContract(name: string, start: () => Promise<DocumentsFi
       part(() => documents);
     for (const part of [describeStamps, describeDeclarations]) part(() => fixture);
 
-    test('any sequence of operations ends as the rules of the port say', () => agreesWithModel(documents));
+    test('any sequence of operations matches the model', () => agreesWithModel(documents));
 
-    test('what was acknowledged survives SIGKILL, and no commit is torn', async () => {
+    test('acknowledged writes survive SIGKILL, and no commit is partial', async () => {
       const killed = await start();
       const kept = await killAfterLines(
         `${killed.childCode}
@@ -75,7 +75,7 @@ const fresh = () => randomUUID();
 const newest = async (documents: Documents, id: string) => (await documents.get(things, id))!;
 
 function describeStamps(at: () => DocumentsFixture): void {
-  test('a stamp is another one after every write to its collections, also by another process, and after no other; or there is none', async () => {
+  test('a stamp changes exactly with every write to its collections, including those of other processes, or is null', async () => {
     const [here, elsewhere] = [
       await at().open(erased([things, lefts, rights])),
       await at().open(erased([things, lefts, rights])),
@@ -106,7 +106,7 @@ function describeStamps(at: () => DocumentsFixture): void {
 }
 
 function describeSingleWrites(at: () => Documents): void {
-  test('an inserted document is read back with version 1', async () => {
+  test('reads an inserted document with version 1', async () => {
     const document = newThing(fresh(), {
       score: 0.1,
       rank: -3,
@@ -118,14 +118,14 @@ function describeSingleWrites(at: () => Documents): void {
     expect(await at().get(things, document.id)).toEqual({ ...document, version: 1 });
   });
 
-  test('an update of the version that is stored sets the given fields and counts the version up', async () => {
+  test('an update of the stored version sets the given fields and increments the version', async () => {
     const document = await at().insert(things, newThing(fresh(), { rank: 1, extra: { a: 1 } }));
     const updated = await at().update(things, document, { score: 2.5, extra: null, email: undefined });
     expect(updated).toEqual({ ...document, score: 2.5, extra: null, version: 2 });
     expect(await newest(at(), document.id)).toEqual(updated);
   });
 
-  test('an update of another version, or of a document that is gone, is stale and changes nothing', async () => {
+  test('an update of another version, or of a removed document, is stale and changes nothing', async () => {
     const document = await at().insert(things, newThing(fresh()));
     const stale = at().update(things, { id: document.id, version: 2 }, { rank: 9 });
     await expect(stale).rejects.toThrow(new StaleVersion('things', document.id));
@@ -134,7 +134,7 @@ function describeSingleWrites(at: () => Documents): void {
     await expect(at().update(things, { id: fresh(), version: 1 }, { rank: 9 })).rejects.toBeInstanceOf(StaleVersion);
   });
 
-  test('a taken key is refused by its name, on insert and on update', async () => {
+  test('rejects a duplicate key by name, on insert and on update', async () => {
     const [email, team] = [fresh(), fresh()];
     const first = await at().insert(things, newThing(fresh(), { email, team, rank: 1 }));
     const other = await at().insert(things, newThing(fresh()));
@@ -150,7 +150,7 @@ function describeSingleWrites(at: () => Documents): void {
     expect(await newest(at(), other.id)).toEqual(other);
   });
 
-  test('a null in a key leaves the document unbound, and texts that differ in case are different keys', async () => {
+  test('a null exempts a document from a key, and keys are case-sensitive', async () => {
     const team = fresh();
     for (const given of [
       { email: null },
@@ -163,7 +163,7 @@ function describeSingleWrites(at: () => Documents): void {
     await expect(at().insert(things, newThing(fresh(), { team, rank: 0 }))).rejects.toMatchObject({ key: 'teamRank' });
   });
 
-  test('a key is free again once its document is removed or has another', async () => {
+  test('a key is free after its document is removed or changes it', async () => {
     const [one, two] = [fresh(), fresh()];
     const first = await at().insert(things, newThing(fresh(), { email: one }));
     await at().update(things, first, { email: two });
@@ -173,7 +173,7 @@ function describeSingleWrites(at: () => Documents): void {
     await at().insert(things, newThing(fresh(), { email: one }));
   });
 
-  test('a raise sets what is lower or null in all of the documents, leaves the version, and ignores those that are gone', async () => {
+  test('a raise sets lower or null values, keeps the version, and ignores removed documents', async () => {
     const ids = (
       await Promise.all([null as never, 3, 5, 7].map((madeAt) => at().insert(things, newThing(fresh(), { madeAt }))))
     ).map(({ id }) => id);
@@ -189,7 +189,7 @@ function describeSingleWrites(at: () => Documents): void {
     ]);
   });
 
-  test('an increment adds, counts null as nothing, leaves the version, and ignores a document that is gone', async () => {
+  test('an increment adds, treats null as 0, keeps the version, and ignores a removed document', async () => {
     const { id } = await at().insert(things, newThing(fresh(), { rank: 5 }));
     await at().increment(things, id, { rank: 2 });
     await at().increment(things, id, { rank: -10 });
@@ -209,7 +209,7 @@ function describeSingleWrites(at: () => Documents): void {
     'ﬁ ß İ 😀',
     '',
     ' ',
-  ])('the text %j is a value like any other', async (text) => {
+  ])('stores the text %j like any value', async (text) => {
     const team = fresh();
     const document = await at().insert(
       things,
@@ -250,7 +250,7 @@ function describeSingleWrites(at: () => Documents): void {
     '{"json":"{}"}',
     '{"$date":"2020-01-01"}',
     '{"a\\u0000b":1}',
-  ])('the JSON value %s comes back as it is', async (json) => {
+  ])('returns the JSON value %s unchanged', async (json) => {
     const expected = JSON.stringify(JSON.parse(json));
     const { id, version } = await at().insert(things, newThing(fresh(), { extra: JSON.parse(json) as unknown }));
     expect(JSON.stringify((await newest(at(), id)).extra)).toBe(expected);
@@ -266,7 +266,7 @@ function describeFind(at: () => Documents): void {
   const insertRow = async (given: Partial<Thing>, id: string = fresh()) =>
     (await at().insert(things, newThing(id, given))).id;
 
-  test('a find is in order of the rest of the index, then of the id, both ways', async () => {
+  test('a find is ordered by the rest of the index, then by ID, in both directions', async () => {
     const name = fresh();
     const ids = ['c', 'a', 'b'].map((letter) => `${name}-${letter}`);
     const [late, first, second] = await Promise.all(
@@ -278,7 +278,7 @@ function describeFind(at: () => Documents): void {
     expect((await find(true)).map(({ id }) => id)).toEqual([late, second, first]);
   });
 
-  test('bounds are inclusive and leave nulls out; nulls come first without them', async () => {
+  test('bounds are inclusive and exclude nulls; without bounds, nulls come first', async () => {
     const team = fresh();
     const rows = await Promise.all(['b', 'c', 'd'].map((name) => insertRow({ team, name, rank: name.charCodeAt(0) })));
     const find = (bounds: { from?: string; to?: string }) =>
@@ -294,7 +294,7 @@ function describeFind(at: () => Documents): void {
     expect(all.indexOf(teamless)).toBeGreaterThanOrEqual(0);
   });
 
-  test('a page far into an index is no other than at its start', async () => {
+  test('a page deep in an index equals one at its start', async () => {
     const name = fresh();
     const count = 230;
     await at().commit(
@@ -310,7 +310,7 @@ function describeFind(at: () => Documents): void {
     }
   });
 
-  test('limit and offset cut a page, which count does not look at', async () => {
+  test('limit and offset select a page, and count ignores them', async () => {
     const name = fresh();
     const ids = await Promise.all([0, 1, 2, 3, 4].map((madeAt) => insertRow({ name, madeAt })));
     const query = { index: 'byName', equals: { name }, limit: 2 } as const;
@@ -326,7 +326,7 @@ function describeFind(at: () => Documents): void {
     expect(await at().count(things, { index: 'byName', equals: { name: fresh() } })).toBe(0);
   });
 
-  test('booleans are found by equality, and sort false before true', async () => {
+  test('finds booleans by equality and sorts false before true', async () => {
     const name = fresh();
     const [on, off] = [
       await insertRow({ name, isActive: true, rank: 1 }),
@@ -341,7 +341,7 @@ function describeFind(at: () => Documents): void {
     ]);
   });
 
-  test('through a unique key only the documents that it binds are found', async () => {
+  test('a find through a unique key only returns documents bound by it', async () => {
     const team = fresh();
     const bound = await insertRow({ team, rank: 3, email: fresh() });
     await insertRow({ email: null, team: null, rank: 3 });
@@ -364,7 +364,7 @@ function describeRaces(at: () => Documents): void {
   };
   const times = <T>(count: number, make: (turn: number) => T) => Array.from({ length: count }, (_, turn) => make(turn));
 
-  test('of 50 concurrent inserts of one key, one wins', async () => {
+  test('one of 50 concurrent inserts of one key wins', async () => {
     const email = fresh();
     const { won, lost } = await outcomes(times(50, () => at().insert(things, newThing(fresh(), { email }))));
     expect(won).toBe(1);
@@ -372,7 +372,7 @@ function describeRaces(at: () => Documents): void {
     expect(await at().count(things, { index: 'email', equals: { email } })).toBe(1);
   });
 
-  test('of 50 concurrent updates of one version, one wins', async () => {
+  test('one of 50 concurrent updates of one version wins', async () => {
     const document = await at().insert(things, newThing(fresh()));
     const { won, lost } = await outcomes(times(50, (rank) => at().update(things, document, { rank })));
     expect(won).toBe(1);
@@ -393,7 +393,7 @@ function describeRaces(at: () => Documents): void {
     expect(await at().count(lefts, { index: 'byPair', equals: { pairOf: id } })).toBe(25);
   });
 
-  test('of concurrent commits that require the same version and move it, one wins whole', async () => {
+  test('one of several concurrent commits that require and change the same version wins', async () => {
     const document = await at().insert(things, newThing(fresh()));
     const { won, lost } = await outcomes(
       times(20, (rank) =>
@@ -408,7 +408,7 @@ function describeRaces(at: () => Documents): void {
     expect(await at().count(lefts, { index: 'byPair', equals: { pairOf: document.id } })).toBe(1);
   });
 
-  test('a document that a commit requires cannot change under it', async () => {
+  test('a required document cannot change during a commit', async () => {
     const owner = await at().insert(things, newThing(fresh()));
     const { lost } = await outcomes([
       ...times(10, () =>
@@ -430,7 +430,7 @@ function describeRaces(at: () => Documents): void {
 }
 
 function describeCommit(at: () => Documents): void {
-  test('a commit does all of its writes, in order', async () => {
+  test('a commit runs all its writes in order', async () => {
     const [kept, gone] = await Promise.all(
       [fresh(), fresh()].map((id) => at().insert(things, newThing(id, { email: id }))),
     );
@@ -450,7 +450,7 @@ function describeCommit(at: () => Documents): void {
     await at().commit([]);
   });
 
-  test('a commit of which the last write fails changes nothing, whatever the failure', async () => {
+  test('a commit with a failing last write changes nothing', async () => {
     const taken = await at().insert(things, newThing(fresh(), { email: fresh() }));
     const failures = [
       [write.insert(things, newThing(fresh(), { email: taken.email })), { name: 'UniqueKeyViolation', key: 'email' }],
@@ -476,7 +476,7 @@ function describeCommit(at: () => Documents): void {
     }
   });
 
-  test('removals that follow each other all happen or none, and the first whose version has moved is named', async () => {
+  test('consecutive removals are atomic and report the first changed version', async () => {
     const made = await Promise.all(Array.from({ length: 4 }, () => at().insert(things, newThing(fresh()))));
     const removal = (place: number, version = 1) => write.remove(things, made[place]!.id, version);
     await expect(at().commit([removal(0), removal(1, 2), removal(2), removal(3, 3)])).rejects.toMatchObject({
@@ -507,7 +507,7 @@ function describeCommit(at: () => Documents): void {
     ).toEqual([]);
   });
 
-  test('a thousand writes are one commit', async () => {
+  test('commits a thousand writes', async () => {
     const pairOf = fresh();
     const inserts = Array.from({ length: 999 }, () => write.insert(lefts, { id: fresh(), pairOf }));
     await at().commit([...inserts, write.insert(rights, { id: fresh(), pairOf })]);
@@ -530,7 +530,7 @@ function describeDeclarations(fixture: () => DocumentsFixture): void {
   });
   const inAnotherProcess = (collection: Collection<Note>) => fixture().open(erased([collection]));
 
-  test('a field, a key and an index that are declared later are there for old documents too', async () => {
+  test('a later declared field, key and index apply to existing documents', async () => {
     const before = declare('notesGrown');
     const old = await (await inAnotherProcess(before)).insert(before, { id: fresh(), text: 'old' });
     const after = declare('notesGrown', {
@@ -549,14 +549,14 @@ function describeDeclarations(fixture: () => DocumentsFixture): void {
     });
   });
 
-  test('a key that is declared no longer binds no longer', async () => {
+  test('a key that is no longer declared is not enforced', async () => {
     const before = declare('notesFreed', { uniqueKeys: { text: ['text'] } });
     await (await inAnotherProcess(before)).insert(before, { id: fresh(), text: 'same' });
     const after = declare('notesFreed');
     await (await inAnotherProcess(after)).insert(after, { id: fresh(), text: 'same' });
   });
 
-  test('a key that the documents break already is refused at the start', async () => {
+  test('rejects a new key that existing documents violate', async () => {
     const before = declare('notesBroken');
     const documents = await inAnotherProcess(before);
     await documents.insert(before, { id: fresh(), text: 'same' });
@@ -566,7 +566,7 @@ function describeDeclarations(fixture: () => DocumentsFixture): void {
     );
   });
 
-  test('declarations that cannot be kept are refused', async () => {
+  test('rejects invalid declarations', async () => {
     const wrong: Partial<Collection<Note>>[] = [
       { name: 'bad name' },
       { name: 'x"; DROP TABLE y' },
@@ -583,7 +583,7 @@ function describeDeclarations(fixture: () => DocumentsFixture): void {
 function describeRefusals(at: () => Documents): void {
   const wrong = (value: unknown) => value as never;
 
-  test('a value that is not of the declared kind is a mistake of the program, not a query', async () => {
+  test('a value of the wrong kind is a programming error, not a query', async () => {
     const id = fresh();
     await expect(at().get(things, wrong({ $ne: null }))).rejects.toThrow(TypeError);
     await expect(at().getMany(things, [wrong({ $ne: null })])).rejects.toThrow(TypeError);
@@ -610,7 +610,7 @@ function describeRefusals(at: () => Documents): void {
     expect(await at().get(things, id)).toBeNull();
   });
 
-  test('a query that no declared index answers is refused', async () => {
+  test('rejects a query without a declared index', async () => {
     const find = (query: object) => at().find(things, { limit: 1, equals: {}, ...query } as never);
     for (const query of [
       { index: 'byRank' },

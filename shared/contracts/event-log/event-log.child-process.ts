@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A process of its own that uses a log, to be killed. */
+/** A child process that uses a log and is killed by the test. */
 export interface Child {
-  /** The whole lines that it has printed. */
+  /** The complete lines of its output. */
   readonly lines: readonly string[];
-  /** SIGKILL; resolves when the process is gone and all that it printed is in `lines`. */
+  /** Sends SIGKILL; resolves when the process ended and `lines` is complete. */
   kill(): Promise<void>;
 }
 
 const script = fileURLToPath(new URL('./event-log.child.ts', import.meta.url));
 
-/** Starts `event-log.child.ts` on the log at the address. What it says on standard error is shown when it ends by itself. */
+/** Starts `event-log.child.ts` on the log at the address. Shows its standard error if it exits unexpectedly. */
 export function startChild(mode: 'append' | 'consume', log: { module: string; address: string }, group = ''): Child {
   const process_ = spawn(process.execPath, [script, mode, log.module, log.address, group], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -28,9 +28,9 @@ export function startChild(mode: 'append' | 'consume', log: { module: string; ad
   process_.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
   const gone = once(process_, 'close').then(() => {
     if (process_.exitCode !== null)
-      throw new Error(`the child process ended by itself (${process_.exitCode}): ${complaint}`);
+      throw new Error(`the child process exited unexpectedly (${process_.exitCode}): ${complaint}`);
   });
-  gone.catch(() => undefined); // shown by kill()
+  gone.catch(() => undefined); // reported by kill()
   return {
     lines,
     kill: () => {

@@ -1,6 +1,6 @@
-// Runs as a process of its own, to be killed by the contract suite: `node event-log.child.ts <mode> <module> <address> <group>`.
-// append: 16 callers append for ever, and each acknowledged position is printed as a line of JSON.
-// consume: prints the ids of each batch's records and never finishes handling one.
+// Runs as a process that the contract suite kills: `node event-log.child.ts <mode> <module> <address> <group>`.
+// append: 16 callers append forever; prints each acknowledged offset as a line of JSON.
+// consume: prints the IDs of each batch's records and never completes a batch.
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import type { LogRecord } from '../../domain/messages/log-record.ts';
@@ -10,7 +10,7 @@ const [, , mode, module_, address, group] = process.argv as [string, string, str
 const { openEventLogAt } = (await import(module_)) as { openEventLogAt: (address: string) => Promise<EventLog> };
 const log = await openEventLogAt(address);
 
-/** Straight to the pipe: what is printed must be out before the process can die. Waits for a reader that is slower than the log. */
+/** Writes directly to the pipe, so that output is complete before the process can die. Waits for a slow reader. */
 function print(line: string): void {
   for (;;) {
     try {

@@ -13,9 +13,9 @@ import {
 } from './event-log.fixtures.ts';
 import type { ConsumeOptions, Consumption, EventLog } from '../../ports/event-log.ts';
 
-/** A log's place on its engine: what stays when the log is closed or its process dies. */
+/** A log's storage on its engine, which remains when the log is closed or its process dies. */
 export interface EventLogPlace {
-  /** Opens the log that is at this place; several may be open at once only where `hasManyClients`. */
+  /** Opens the log at this place; several can be open only if `hasManyClients`. */
   open(): Promise<EventLog>;
   /** The module whose export `openEventLogAt(address)` opens the log in another process, and its argument. */
   readonly child: { readonly module: string; readonly address: string };
@@ -24,10 +24,10 @@ export interface EventLogPlace {
   remove(): Promise<void>;
 }
 
-/** Groups of a killed process are free again after the session timeout of the engine. */
+/** Groups of a killed process are released after the session timeout of the engine. */
 const slow = 60_000;
 
-/** What every event log promises, on a fresh place for each test. */
+/** The contract of every event log, with a new place for each test. */
 export function eventLogContract(name: string, newPlace: () => Promise<EventLogPlace>): void {
   describe(`${name}: the event log's contract`, () => {
     let place: EventLogPlace;
@@ -64,7 +64,7 @@ export function eventLogContract(name: string, newPlace: () => Promise<EventLogP
 }
 
 function appending(open: () => Promise<EventLog>): void {
-  test('appends get positions that grow within their partition', async () => {
+  test('assigns increasing offsets per partition', async () => {
     const log = await open();
     for (const partition of partitionsOf(log)) {
       const positions: number[] = [];
@@ -74,7 +74,7 @@ function appending(open: () => Promise<EventLog>): void {
     }
   });
 
-  test('positions go on growing when the log is opened again', async () => {
+  test('offsets continue to increase when the log is reopened', async () => {
     const first = await open();
     const before = await first.append(0, testRecord(), 'alarms');
     await first.close();
@@ -83,7 +83,7 @@ function appending(open: () => Promise<EventLog>): void {
     expect(await second.append(0, testRecord(), 'alarms')).toBeGreaterThan(before);
   });
 
-  test('concurrent appends keep each caller’s order and put each record into the log once', async () => {
+  test('concurrent appends keep each caller’s order and store each record once', async () => {
     const log = await open();
     const callers = 32;
     const appended = await Promise.all(
@@ -106,7 +106,7 @@ function appending(open: () => Promise<EventLog>): void {
     }
   });
 
-  test('appends of one caller that does not wait keep their order', async () => {
+  test('keeps the order of concurrent appends of one caller', async () => {
     const log = await open();
     const records = Array.from({ length: 200 }, () => testRecord());
     const positions = await Promise.all(records.map((record) => log.append(0, record, 'alarms')));
@@ -115,7 +115,7 @@ function appending(open: () => Promise<EventLog>): void {
     expect(seen.map(({ record }) => record.message.id)).toEqual(records.map(({ message }) => message.id));
   });
 
-  test('a record’s trace comes with it to those who follow the log', async () => {
+  test('delivers a record’s trace to consumers at the head', async () => {
     const log = await open();
     const trace = {
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
@@ -129,7 +129,7 @@ function appending(open: () => Promise<EventLog>): void {
     expect(seen.map(({ record }) => record.trace)).toEqual([trace, undefined]);
   });
 
-  test('every field of a record comes back as it was, also text of four bytes a character', async () => {
+  test('returns every field of a record unchanged, including four-byte characters', async () => {
     const log = await open();
     const full = testRecord({
       message: `${'🚨'.repeat(4_000 - 4)}é\n\u0000"`,
@@ -144,7 +144,7 @@ function appending(open: () => Promise<EventLog>): void {
     expect(seen.map(({ record }) => record)).toEqual([full, plain]);
   });
 
-  test('edits and deletions are records of their own, with the message’s id', async () => {
+  test('edits and deletions are separate records with the message’s ID', async () => {
     const log = await open();
     const published = testRecord();
     const at = published.timestamp;
@@ -170,13 +170,13 @@ function appending(open: () => Promise<EventLog>): void {
     expect(seen.at(-1)!.record).toEqual(deleted);
   });
 
-  test('an empty log ends at its start, and answers a ping', async () => {
+  test('an empty log ends at its start and responds to a ping', async () => {
     const log = await open();
     for (const partition of partitionsOf(log)) expect(await log.end(partition)).toBe(0);
     await log.ping();
   });
 
-  test('a closed log refuses appends as unavailable', async () => {
+  test('a closed log rejects appends as unavailable', async () => {
     const log = await open();
     await log.close();
     await expect(log.append(0, testRecord(), 'alarms')).rejects.toMatchObject({ code: 'unavailable' });
@@ -184,7 +184,7 @@ function appending(open: () => Promise<EventLog>): void {
 }
 
 function consuming(open: () => Promise<EventLog>): void {
-  test('a new group starts at the start of the log, and goes on with what comes', async () => {
+  test('a new group starts at the start of the log and continues with new records', async () => {
     const log = await open();
     const before = await appendTo(log, 30);
     const reader = collector();
@@ -196,7 +196,7 @@ function consuming(open: () => Promise<EventLog>): void {
     reader.expectOrdered();
   });
 
-  test('batches are at most as large as asked, and say where the next one starts', async () => {
+  test('limits the batch size and reports where the next batch starts', async () => {
     const log = await open();
     await appendTo(log, 40);
     const sizes: number[] = [];
@@ -215,7 +215,7 @@ function consuming(open: () => Promise<EventLog>): void {
     expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 
-  test('a new member goes on from the committed position of the one that closed', async () => {
+  test('a new member resumes at the committed offset of a closed one', async () => {
     const log = await open();
     const group = newGroup();
     await appendTo(log, 20);
@@ -233,7 +233,7 @@ function consuming(open: () => Promise<EventLog>): void {
     expect(second.ids()).toEqual(new Set(later));
   });
 
-  test('a group is told how many records are left to it', async () => {
+  test('reports the lag of a group', async () => {
     const log = await open();
     const group = newGroup();
     await appendTo(log, 5);
@@ -248,7 +248,7 @@ function consuming(open: () => Promise<EventLog>): void {
     expect(await log.lag(newGroup())).toBe(8);
   });
 
-  test('two groups each get everything', async () => {
+  test('delivers all records to each of two groups', async () => {
     const log = await open();
     const readers = [collector(), collector()];
     for (const reader of readers) await log.consume({ group: newGroup(), onBatch: reader.onBatch });
@@ -256,7 +256,7 @@ function consuming(open: () => Promise<EventLog>): void {
     for (const reader of readers) await eventually(() => expect(reader.ids()).toEqual(new Set(ids)));
   });
 
-  test('startAt goes before the committed position, forward and back', async () => {
+  test('startAt overrides the committed offset in both directions', async () => {
     const log = await open();
     const group = newGroup();
     const positions: number[] = [];
@@ -285,7 +285,7 @@ function consuming(open: () => Promise<EventLog>): void {
     expect(onward.reader.offsets()).toEqual([last]);
   });
 
-  test('a startAt that fails is asked again, and nothing is skipped meanwhile', async () => {
+  test('retries a failing startAt without skipping records', async () => {
     const log = await open();
     const ids = await appendTo(log, 10);
     let asked = 0;
@@ -293,13 +293,13 @@ function consuming(open: () => Promise<EventLog>): void {
     await log.consume({
       group: newGroup(),
       onBatch: reader.onBatch,
-      startAt: () => (++asked <= 2 ? Promise.reject(new Error('the store is away')) : Promise.resolve(0)),
+      startAt: () => (++asked <= 2 ? Promise.reject(new Error('the store is down')) : Promise.resolve(0)),
     });
     await eventually(() => expect(reader.ids()).toEqual(new Set(ids)));
     reader.expectOrdered();
   });
 
-  test('a batch whose handler fails comes again, with the same records, until it succeeds', async () => {
+  test('retries a failed batch with the same records until it succeeds', async () => {
     const log = await open();
     const positions: number[] = [];
     for (let n = 0; n < 6; n += 1) positions.push(await log.append(0, testRecord(), 'alarms'));
@@ -318,7 +318,7 @@ function consuming(open: () => Promise<EventLog>): void {
     expect(reader.offsets()).toEqual(positions);
   });
 
-  test('a slow handler does not hold up appends', async () => {
+  test('a slow handler does not delay appends', async () => {
     const log = await open();
     const release = Promise.withResolvers<void>();
     const entered = Promise.withResolvers<void>();
@@ -338,7 +338,7 @@ function consuming(open: () => Promise<EventLog>): void {
 }
 
 function memberships(open: () => Promise<EventLog>): void {
-  test('closing aborts the batch’s signal, waits for the handler, and commits what it finished', async () => {
+  test('close aborts the batch’s signal, waits for the handler, and commits completed batches', async () => {
     const log = await open();
     const group = newGroup();
     const ids = await appendTo(log, 5, 0);
@@ -365,7 +365,7 @@ function memberships(open: () => Promise<EventLog>): void {
     for (const id of ids) expect(next.ids().has(id)).toBe(false);
   });
 
-  test('closing twice, and closing the log over a consumer, is quiet', async () => {
+  test('closing twice, and closing the log before a consumer, does not fail', async () => {
     const log = await open();
     const consumption = await log.consume({ group: newGroup(), onBatch: () => Promise.resolve() });
     await consumption.close();
@@ -376,7 +376,7 @@ function memberships(open: () => Promise<EventLog>): void {
   });
 
   test(
-    'members of a group divide the work, and hand over on close without a loss',
+    'members of a group share partitions and hand over without loss on close',
     async () => {
       const log = await open();
       const group = newGroup();
@@ -408,7 +408,7 @@ function crashes(
   place: () => EventLogPlace,
 ): void {
   test(
-    'what a killed process had acknowledged is in the log, in its order',
+    'keeps records acknowledged by a killed process, in order',
     async () => {
       const child = start('append');
       await eventually(() => child.lines.length > 300, { timeoutMs: 25_000 });
@@ -436,7 +436,7 @@ function crashes(
   );
 
   test(
-    'what a killed member was handling comes again to the next',
+    'redelivers the batch of a killed member to the next one',
     async () => {
       const group = newGroup();
       const before = await open();

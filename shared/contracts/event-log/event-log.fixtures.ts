@@ -5,7 +5,7 @@ import type { Message } from '../../domain/messages/message.ts';
 import { eventually } from '../../testing/eventually.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 
-/** A record that no other has an equal of. */
+/** A unique record. */
 export function testRecord(changes: Partial<Message> = {}): LogRecord {
   const timestamp = Date.now();
   return {
@@ -30,21 +30,21 @@ export function testRecord(changes: Partial<Message> = {}): LogRecord {
   };
 }
 
-/** A group that nobody else is in. */
+/** A unique group. */
 export const newGroup = (): string => `test-${randomUUID()}`;
 
 /** The numbers of the log's partitions. */
 export const partitionsOf = (log: EventLog): number[] =>
   Array.from({ length: log.partitions }, (_, partition) => partition);
 
-/** Appends records round robin over the partitions, or to one; resolves with their message ids. */
+/** Appends records round-robin over the partitions, or to one; resolves with their message IDs. */
 export async function appendTo(log: EventLog, count: number, partition?: number): Promise<string[]> {
   const records = Array.from({ length: count }, () => testRecord());
   await Promise.all(records.map((record, index) => log.append(partition ?? index % log.partitions, record, 'alarms')));
   return records.map(({ message }) => message.id);
 }
 
-/** A handler that keeps what it got. */
+/** A handler that records batches. */
 export function collector() {
   const seen: PlacedRecord[] = [];
   return {
@@ -56,7 +56,7 @@ export function collector() {
     ids: () => new Set(seen.map(({ record }) => record.message.id)),
     places: () => new Set(seen.map(({ partition, offset }) => `${partition}:${offset}`)),
     offsets: () => seen.map(({ offset }) => offset),
-    /** No partition's records came out of order; a repetition starts over from an earlier position. */
+    /** Checks that records are in order per partition; a repetition may restart at an earlier offset. */
     expectOrdered: () => {
       for (const own of Map.groupBy(seen, ({ partition }) => partition).values()) {
         expectGrowing([...new Set(own.map(({ offset }) => offset))]);
@@ -65,7 +65,7 @@ export function collector() {
   };
 }
 
-/** Reads the log from its start as a new group until `count` records at different positions were seen. */
+/** Reads the log from its start as a new group until it has `count` records at distinct offsets. */
 export async function readAll(log: EventLog, count: number): Promise<PlacedRecord[]> {
   const reader = collector();
   const consumption = await log.consume({ group: newGroup(), onBatch: reader.onBatch });
@@ -74,7 +74,7 @@ export async function readAll(log: EventLog, count: number): Promise<PlacedRecor
   return reader.seen;
 }
 
-/** Each position is above the one before it. */
+/** Each offset is above the previous one. */
 export function expectGrowing(positions: readonly number[]): void {
   for (let index = 1; index < positions.length; index += 1)
     expect(positions[index]!).toBeGreaterThan(positions[index - 1]!);

@@ -1,18 +1,18 @@
-// Runs as a process of its own, to be killed by the contract suite. Its one argument is a ChildTask as JSON.
-// Prints a line of JSON for each run that it begins, and one that says it is ready.
+// Runs as a process that the contract suite kills. Its argument is a ChildTask as JSON.
+// Prints a line of JSON for each started run, and one when it is ready.
 import { writeSync } from 'node:fs';
 import type { JobQueue } from '../../ports/job-queue.ts';
 
-/** What the child is to do. */
+/** The task of the child. */
 export interface ChildTask {
   /** The module whose `openJobQueueAt(address, clock)` opens the queue. */
   readonly module: string;
   readonly address: string;
   readonly queue: string;
-  /** Whether runs end at once or never. */
+  /** Whether runs end immediately or never. */
   readonly runs: 'end' | 'hang';
   readonly leaseMs?: number;
-  /** What the child's clock is ahead by. */
+  /** How far the child's clock is ahead. */
   readonly clockAheadMs?: number;
 }
 
@@ -21,7 +21,7 @@ const { openJobQueueAt } = (await import(task.module)) as {
   openJobQueueAt: (address: string, clock: () => number) => Promise<JobQueue>;
 };
 
-/** Straight to the pipe: what is printed must be out before the process can die. */
+/** Writes directly to the pipe, so that output is complete before the process can die. */
 const print = (value: unknown): void => void writeSync(1, `${JSON.stringify(value)}\n`);
 
 const jobs = await openJobQueueAt(task.address, () => Date.now() + (task.clockAheadMs ?? 0));

@@ -8,7 +8,7 @@ import { collect, gate, newJob, newJobs, nothingLeft, slow, type Stage } from '.
 import { scheduling } from './job-queue.schedules.contract.ts';
 import { Discard, RetryLater, type JobQueue, type NewJob } from '../../ports/job-queue.ts';
 
-/** A queue's place on its engine, which several processes may open at the same time. */
+/** A queue's storage on its engine, which several processes can open concurrently. */
 export interface JobQueuePlace {
   open(clock?: () => number): Promise<JobQueue>;
   /** The module whose export `openJobQueueAt(address, clock)` opens the queue in another process, and its argument. */
@@ -18,7 +18,7 @@ export interface JobQueuePlace {
 
 const childScript = fileURLToPath(new URL('./job-queue.child.ts', import.meta.url));
 
-/** What every job queue promises, on a fresh place for each test. */
+/** The contract of every job queue, with a new place for each test. */
 export function jobQueueContract(name: string, newPlace: () => Promise<JobQueuePlace>): void {
   describe(`${name}: the job queue's contract`, () => {
     let place: JobQueuePlace;
@@ -62,7 +62,7 @@ export function jobQueueContract(name: string, newPlace: () => Promise<JobQueueP
 }
 
 function adding({ queue, open }: Stage): void {
-  test('a job is run once, with its id, its data and its attempt', async () => {
+  test('runs a job once with its ID, data and attempt', async () => {
     const jobs = await open();
     const { runs } = await collect(jobs, queue);
     const job = newJob({ data: { text: 'é 🚨', list: [1, null, { deep: true }], none: null } });
@@ -73,7 +73,7 @@ function adding({ queue, open }: Stage): void {
     expect(runs[0]!.data).toEqual(job.data);
   });
 
-  test('a thousand jobs of one call are each run once, by the workers of two nodes', async () => {
+  test('runs a thousand jobs of one call once each, by workers of two nodes', async () => {
     const [one, two] = [await open(), await open()];
     const workers = [await collect(one, queue), await collect(two, queue)];
     const added = newJobs(1_000);
@@ -83,7 +83,7 @@ function adding({ queue, open }: Stage): void {
     expect(workers.flatMap(({ ids }) => ids()).sort()).toEqual(added.map(({ id }) => id).sort());
   });
 
-  test('jobs wait for a worker, also over a reopening', async () => {
+  test('jobs wait for a worker, even after the queue is reopened', async () => {
     const before = await open();
     const added = newJobs(3);
     await before.add(queue, added);
@@ -94,7 +94,7 @@ function adding({ queue, open }: Stage): void {
     await eventually(() => expect(ids()).toEqual(added.map(({ id }) => id)));
   });
 
-  test('an id that is waiting, running or finished is not added again', async () => {
+  test('does not add an ID that is waiting, running or finished', async () => {
     const jobs = await open();
     const job = newJob({ data: { n: 1 } });
     const again = { ...job, data: { n: 2 } };
@@ -115,7 +115,7 @@ function adding({ queue, open }: Stage): void {
     expect(runs[0]!.data).toEqual({ n: 1 });
   });
 
-  test('queues do not see each other’s jobs, not even under the same id', async () => {
+  test('queues are separate, even for the same job ID', async () => {
     const jobs = await open();
     const job = newJob();
     await jobs.add(queue, [job]);
@@ -127,7 +127,7 @@ function adding({ queue, open }: Stage): void {
     expect(runs.length).toBe(1);
   });
 
-  test('what is not an id, a priority or a number of attempts is refused, and nothing of the call is added', async () => {
+  test('rejects an invalid ID, priority or number of attempts without adding any job of the call', async () => {
     const jobs = await open();
     const wrong: Partial<NewJob>[] = [
       { id: '12345' },
@@ -145,7 +145,7 @@ function adding({ queue, open }: Stage): void {
     expect(await jobs.counts(queue)).toMatchObject({ waiting: 3 });
   });
 
-  test('an open queue answers a ping, a closed one is unavailable', async () => {
+  test('an open queue responds to a ping, a closed one is unavailable', async () => {
     const jobs = await open();
     await jobs.ping();
     await jobs.close();
@@ -165,7 +165,7 @@ function adding({ queue, open }: Stage): void {
 }
 
 function ordering({ queue, open }: Stage): void {
-  test('low priority numbers go first, then the order of arrival', async () => {
+  test('runs jobs by priority number, then in order of arrival', async () => {
     const jobs = await open();
     await jobs.add(queue, [
       newJob({ id: 'late-1', priority: 100 }),
@@ -179,7 +179,7 @@ function ordering({ queue, open }: Stage): void {
     expect(ids()).toEqual(['urgent-1', 'urgent-2', 'plain-1', 'plain-2', 'plain-3', 'late-1', 'late-2']);
   });
 
-  test('as many run at a time as the worker allows, and no more', async () => {
+  test('runs as many jobs concurrently as the worker allows', async () => {
     const jobs = await open();
     let [running, most] = [0, 0];
     const { runs } = await collect(jobs, queue, {
@@ -197,7 +197,7 @@ function ordering({ queue, open }: Stage): void {
     expect(most).toBe(3);
   });
 
-  test('a delayed job is not run before its time, and by itself after it', async () => {
+  test('runs a delayed job after its time, not before', async () => {
     const jobs = await open();
     const { runs, ids } = await collect(jobs, queue);
     const added = Date.now();
@@ -212,7 +212,7 @@ function ordering({ queue, open }: Stage): void {
     expect(runs[2]!.at - added).toBeLessThan(6_000);
   });
 
-  test('counts tell what waits, what is delayed, what runs and what failed', async () => {
+  test('counts waiting, delayed, active and failed jobs', async () => {
     const jobs = await open();
     const running = gate();
     await jobs.add(queue, [newJob({ id: 'bad', priority: 1, attempts: 1 }), ...newJobs(4)]);
@@ -233,7 +233,7 @@ function ordering({ queue, open }: Stage): void {
 }
 
 function failing({ queue, open }: Stage): void {
-  test('a failed run is tried again after a pause that doubles, and the attempts are counted', async () => {
+  test('retries a failed run after doubling pauses and counts attempts', async () => {
     const jobs = await open();
     const { runs } = await collect(jobs, queue, {
       run: ({ attempt }) => (attempt < 4 ? Promise.reject(new Error('not yet')) : Promise.resolve()),
@@ -247,7 +247,7 @@ function failing({ queue, open }: Stage): void {
     expect(await jobs.counts(queue)).toMatchObject({ failed: 0 });
   });
 
-  test('a job whose attempts are used up is failed, and listed with its reason, newest first', async () => {
+  test('fails a job without remaining attempts and lists it with its reason, newest first', async () => {
     const jobs = await open();
     const { runs } = await collect(jobs, queue, {
       concurrency: 1,
@@ -270,7 +270,7 @@ function failing({ queue, open }: Stage): void {
     expect(await jobs.counts(queue)).toEqual({ waiting: 0, delayed: 0, active: 0, failed: 3 });
   });
 
-  test('a failed job that is put back has all its attempts', async () => {
+  test('a retried failed job has all its attempts', async () => {
     const jobs = await open();
     let isWell = false;
     const { runs } = await collect(jobs, queue, {
@@ -293,7 +293,7 @@ function failing({ queue, open }: Stage): void {
     expect(await jobs.retryFailed(queue, 'nobody')).toBe(false);
   });
 
-  test('RetryLater tries again after its delay and uses up no attempt', async () => {
+  test('RetryLater retries after its delay without using up an attempt', async () => {
     const jobs = await open();
     let times = 0;
     const { runs } = await collect(jobs, queue, {
@@ -308,20 +308,20 @@ function failing({ queue, open }: Stage): void {
     expect(await jobs.counts(queue)).toMatchObject({ failed: 0 });
   });
 
-  test('Discard fails the job at once, whatever attempts it has left', async () => {
+  test('Discard fails the job immediately, regardless of remaining attempts', async () => {
     const jobs = await open();
-    const { runs } = await collect(jobs, queue, { run: () => Promise.reject(new Discard('the device is gone')) });
+    const { runs } = await collect(jobs, queue, { run: () => Promise.reject(new Discard('the device was removed')) });
     await jobs.add(queue, [newJob({ id: 'vain', attempts: 10, backoffMs: 1 })]);
     await eventually(async () => {
       expect(await jobs.failed(queue, { limit: 10, offset: 0 })).toMatchObject([
-        { id: 'vain', attempt: 1, reason: 'the device is gone' },
+        { id: 'vain', attempt: 1, reason: 'the device was removed' },
       ]);
     });
     await nothingLeft(jobs, queue);
     expect(runs.length).toBe(1);
   });
 
-  test('a run that throws at once, or something that is no error, is a failed run', async () => {
+  test('a run that throws synchronously, or throws a non-error, has failed', async () => {
     const jobs = await open();
     await collect(jobs, queue, {
       run: ({ id }) => {

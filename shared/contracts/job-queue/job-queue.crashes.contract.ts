@@ -3,14 +3,14 @@ import { eventually } from '../../testing/eventually.ts';
 import { collect, gate, newJob, newJobs, nothingLeft, slow, type Stage } from './job-queue.fixtures.ts';
 import type { Job } from '../../ports/job-queue.ts';
 
-/** Short, so that a test does not wait for the default to end; long enough for a busy machine to renew it in time. */
+/** Shorter than the default to speed up tests; long enough for a busy machine to renew it. */
 const leaseMs = 2_000;
-/** Nobody waits for its end: what is run by another worker was given back. */
+/** Longer than the test: jobs that another worker runs were released. */
 const longLeaseMs = 120_000;
 
-/** What becomes of jobs when their worker closes. */
+/** Jobs of a closing worker. */
 export function closing({ queue, open }: Stage): void {
-  test('closing a worker waits for what it runs, and takes nothing more', async () => {
+  test('closing a worker waits for running jobs and claims no more', async () => {
     const [jobs, other] = [await open(), await open()];
     const running = gate();
     let ended = 0;
@@ -29,7 +29,7 @@ export function closing({ queue, open }: Stage): void {
     expect(runs.length).toBe(2);
   });
 
-  test('what runs longer than the grace is taken by others', async () => {
+  test('other workers take over jobs that run longer than the grace period', async () => {
     const [jobs, other] = [await open(), await open()];
     const never = gate();
     const { worker, runs } = await collect(jobs, queue, { leaseMs: longLeaseMs, run: () => never.wait() });
@@ -44,7 +44,7 @@ export function closing({ queue, open }: Stage): void {
     expect(second.runs.length).toBe(2);
   });
 
-  test('a job that runs while its queue closes may add another', async () => {
+  test('a job running while its queue closes can add another', async () => {
     const [jobs, other] = [await open(), await open()];
     const running = gate();
     const { runs } = await collect(jobs, queue, {
@@ -63,7 +63,7 @@ export function closing({ queue, open }: Stage): void {
   });
 }
 
-/** What becomes of jobs whose process dies, or lives on. */
+/** Jobs of a dead or slow process. */
 export function crashing({ queue, open, startChild }: Stage): void {
   test('a job that runs longer than its lease is not run twice while its worker lives', async () => {
     const [one, two] = [await open(), await open()];
@@ -78,7 +78,7 @@ export function crashing({ queue, open, startChild }: Stage): void {
   });
 
   test(
-    'a job whose process was killed is run by another within 15 seconds',
+    'another process runs the job of a killed one within 15 seconds',
     async () => {
       const jobs = await open();
       const child = startChild({ runs: 'hang' });
@@ -99,7 +99,7 @@ export function crashing({ queue, open, startChild }: Stage): void {
   );
 
   test(
-    'a job whose processes are killed again and again is still run, with its attempts',
+    'a job whose processes are killed repeatedly is still run, with its attempts',
     async () => {
       const jobs = await open();
       const job = newJob({ attempts: 1 });

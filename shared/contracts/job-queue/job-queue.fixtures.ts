@@ -5,17 +5,17 @@ import type { Child } from '../../testing/start-child.ts';
 import type { ChildTask } from './job-queue.child.ts';
 import type { Job, JobQueue, NewJob, WorkOptions } from '../../ports/job-queue.ts';
 
-/** What each part of the suite works with: a queue of its own, on a place of its own. */
+/** The fixture of the suite's parts: a unique queue in a unique place. */
 export interface Stage {
   readonly queue: string;
   open(clock?: () => number): Promise<JobQueue>;
   startChild(task: Pick<ChildTask, 'runs' | 'leaseMs' | 'clockAheadMs'>): Child;
 }
 
-/** Long enough for a lease of the default length to end. */
+/** Long enough for a default lease to end. */
 export const slow = 60_000;
 
-/** A job that no other has the id of. */
+/** A job with a unique ID. */
 export const newJob = (changes: Partial<NewJob> = {}): NewJob => ({
   id: `job-${randomUUID()}`,
   data: { topic_id: 'topic-1' },
@@ -25,7 +25,7 @@ export const newJob = (changes: Partial<NewJob> = {}): NewJob => ({
 export const newJobs = (count: number, changes: Partial<NewJob> = {}): NewJob[] =>
   Array.from({ length: count }, () => newJob(changes));
 
-/** A worker that keeps what it ran, with the time, and then does what is asked. */
+/** A worker that records its runs with the time, and then calls the given function. */
 export async function collect(jobs: JobQueue, queue: string, options: Partial<WorkOptions> = {}) {
   const runs: (Job & { at: number })[] = [];
   const { run = () => Promise.resolve(), ...rest } = options;
@@ -40,12 +40,12 @@ export async function collect(jobs: JobQueue, queue: string, options: Partial<Wo
   return { worker, runs, ids: () => runs.map(({ id }) => id) };
 }
 
-/** Waits until everything that was added has ended. */
+/** Waits until all added jobs have ended. */
 export const nothingLeft = async (jobs: JobQueue, queue: string): Promise<void> => {
   await eventually(async () => expect(await jobs.counts(queue)).toMatchObject({ waiting: 0, delayed: 0, active: 0 }));
 };
 
-/** A gate that runs wait at, until it is opened. */
+/** A gate at which runs wait until it is opened. */
 export const gate = () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { wait: () => promise, open: resolve };

@@ -6,19 +6,19 @@ import type { Job } from '../../ports/job-queue.ts';
 
 const minuteMs = 60_000;
 
-/** The ids of the jobs that the children have begun to run. */
+/** The IDs of the jobs that the children started. */
 const idsOf = (children: readonly Child[]): string[] =>
   children.flatMap(({ lines }) =>
     lines.filter((line) => line.includes('"id"')).map((line) => (JSON.parse(line) as Job).id),
   );
 
-/** The times of the slots that the jobs are of. */
+/** The slot times of the jobs. */
 const slotsOf = (ids: readonly string[]): number[] =>
   ids.map((id) => Number(id.split('.').at(-1))).sort((a, b) => a - b);
 
-/** What schedules promise. */
+/** The contract of schedules. */
 export function scheduling({ queue, open, startChild }: Stage): void {
-  test('a schedule that two processes work on fires once for each slot', async () => {
+  test('a schedule with two processes fires once per slot', async () => {
     const children = [startChild({ runs: 'end' }), startChild({ runs: 'end' })];
     for (const child of children) await eventually(() => child.lines.includes('"ready"'));
     const jobs = await open();
@@ -29,12 +29,12 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     for (const slot of slots) expect(slot % 250).toBe(0);
   });
 
-  test('a cron expression is of UTC, and fires once over two processes', async () => {
-    const clockAheadMs = minuteMs - (Date.now() % minuteMs) - 4_000; // four seconds before a minute begins
+  test('a cron expression uses UTC and fires once over two processes', async () => {
+    const clockAheadMs = minuteMs - (Date.now() % minuteMs) - 4_000; // four seconds before the start of a minute
     const clock = () => Date.now() + clockAheadMs;
     const jobs = await open(clock);
     const first = Math.ceil(clock() / minuteMs) * minuteMs;
-    // The second is for a machine that takes more than four seconds to start two processes.
+    // The second minute is for a machine that needs more than four seconds to start two processes.
     const [one, two] = [new Date(first), new Date(first + minuteMs)];
     const minutes = `${one.getUTCMinutes()},${two.getUTCMinutes()}`;
     await jobs.schedule(queue, {
@@ -54,7 +54,7 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     for (const slot of slots) expect([first, first + minuteMs]).toContain(slot);
   }, 100_000);
 
-  test('slots that passed while nobody worked are not made up for', async () => {
+  test('does not catch up on slots without workers', async () => {
     const jobs = await open();
     await jobs.schedule(queue, { id: 'sweep', every: 200, data: {} });
     const until = Date.now() + 1_000;
@@ -66,7 +66,7 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     for (const id of ids()) expect(Number(id.split('.')[1])).toBeGreaterThan(startedAt - 1);
   });
 
-  test('a schedule that is made again has its new data and interval, and one that is taken away ends', async () => {
+  test('a replaced schedule has its new data and interval, and a removed one ends', async () => {
     const [jobs, other] = [await open(), await open()];
     const { runs } = await collect(other, queue);
     await jobs.schedule(queue, { id: 'sweep', every: 200, data: { version: 1 } });
@@ -86,7 +86,7 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     for (const { id } of runs.slice(last)) expect(id).toMatch(/^other\./);
   });
 
-  test('a schedule outlives those who made it', async () => {
+  test('a schedule outlives the process that created it', async () => {
     const before = await open();
     await before.schedule(queue, { id: 'sweep', every: 200, data: { kept: true } });
     await before.close();
@@ -95,7 +95,7 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     expect(runs[0]!.data).toEqual({ kept: true });
   });
 
-  test('what is no interval, no cron expression of five fields and no id is refused', async () => {
+  test('rejects an invalid interval, cron expression and ID', async () => {
     const jobs = await open();
     for (const every of [0, -5, 1.5, 'often', '61 * * * *', '* * * * * *']) {
       await expect(jobs.schedule(queue, { id: 'sweep', every, data: {} })).rejects.toThrow(RangeError);

@@ -7,7 +7,7 @@ import type { Messages } from '../../ports/messages.ts';
 
 const topicsMax = 2;
 const messagesMax = 4;
-/** Between the records of the generated log, in time; clocks are off by less than half of what the port allows. */
+/** The time between records of the generated log; clock skew is less than half of the port's limit. */
 const stepMs = 1_500;
 const skew = fc.integer({ min: -4_900, max: 4_900 });
 
@@ -17,20 +17,20 @@ const event = fc.record({
   skew,
   gap: fc.integer({ min: 1, max: 3 }),
 });
-/** Records handed over together: which of them, in which order, how often, and by which call. */
+/** Records applied together: which ones, in which order, how often, and by which call. */
 const delivery = fc.record({ picks: fc.array(fc.nat(), { maxLength: 8 }), isSettle: fc.boolean() });
 const history = fc.record({
   events: fc.array(event, { minLength: 1, maxLength: 14 }),
   deliveries: fc.array(delivery, { maxLength: 8 }),
-  /** As several nodes would, instead of one after the other. */
+  /** Concurrently, like several nodes, instead of sequentially. */
   atOnce: fc.boolean(),
   lastOrder: fc.array(fc.nat(), { minLength: 14, maxLength: 14 }),
   pageSize: fc.integer({ min: 1, max: 4 }),
 });
 
 /**
- * Hands random records over in random order, some of them again and again, by both calls, and compares every read with
- * the model. `nodes` have the same store open; it may hold other topics. Positions from `firstOffset` on must be free.
+ * Applies random records in random order, some repeatedly, by both calls, and compares every read with
+ * the model. `nodes` share the store, which may contain other topics. Offsets from `firstOffset` must be free.
  */
 export async function agreesWithModel(
   nodes: readonly Messages[],
@@ -75,7 +75,7 @@ type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
 function recordsOf(events: readonly Event[], topicIds: readonly string[], firstOffset: number): PlacedRecord[] {
   const times = events.map(({ skew: off }, turn) => testTime + turn * stepMs + off);
-  // A second copy is the same message, with the time of its only publish.
+  // A duplicate is the same message with the time of its publish.
   const drafts = Array.from({ length: messagesMax }, (_, index) => {
     const firstTurn = events.findIndex(({ kind, message }) => kind === 'message' && message === index);
     return testMessage(topicIds[index % topicIds.length]!, {
@@ -141,7 +141,7 @@ async function compareTopic(at: {
   }
 }
 
-/** Reads on from the last position until a page is empty. */
+/** Reads pages from the last offset until one is empty. */
 async function allPages<T extends { offset: number }>(read: (after: number) => Promise<T[]>): Promise<T[]> {
   const all: T[] = [];
   for (;;) {

@@ -5,8 +5,8 @@ import { redacted, type StoredMessage } from '../../domain/messages/message.ts';
 import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
 
 /**
- * What a message store must show of a set of records, whatever their order and however often each came, worked out
- * in the plainest way. Nothing in it expires but for a filter.
+ * A minimal model of a message store: the expected reads for a set of records, independent of their order and repetition.
+ * Messages only expire in filters.
  */
 export class MessagesModel {
   readonly #records: readonly PlacedRecord[];
@@ -26,7 +26,7 @@ export class MessagesModel {
     return { ...content, offset: first.offset, isDeleted: deletedAt !== null, deletedAt };
   }
 
-  /** What history shows, oldest first. */
+  /** Returns the history, oldest first. */
   history(topicId: string): StoredMessage[] {
     return this.#ownRecords(topicId)
       .filter(({ record }) => record.type === 'message')
@@ -34,7 +34,7 @@ export class MessagesModel {
       .filter(({ isDeleted }) => !isDeleted);
   }
 
-  /** All that the filter lets through, newest first. */
+  /** Returns all matching messages, newest first. */
   matching(filter: MessageFilter): StoredMessage[] {
     const published = this.#records.filter(
       ({ record }) => record.type === 'message' && filter.topicIds.includes(record.message.topicId),
@@ -45,7 +45,7 @@ export class MessagesModel {
     return messages.filter((message) => isLetThrough(message, filter)).sort((a, b) => b.offset - a.offset);
   }
 
-  /** What the filter lets through by the start of its span and its priority. */
+  /** Returns matching messages by bucket start and priority. */
   activity(filter: MessageFilter, bucketMs: number): Map<string, number> {
     const counts = new Map<string, number>();
     for (const { timestamp, priority } of this.matching(filter)) {
@@ -79,7 +79,7 @@ export class MessagesModel {
     );
   }
 
-  /** Of the topic and not a second copy, with the position of the one before. */
+  /** Returns the topic's records without duplicates, with the previous offsets. */
   settled(topicId: string): { offset: number; previousOffset: number | null }[] {
     return this.#ownRecords(topicId).map(({ offset }, index, all) => ({
       offset,
@@ -109,7 +109,7 @@ export class MessagesModel {
     return this.#records.filter(({ record }) => record.message.topicId === topicId);
   }
 
-  /** Without second copies. */
+  /** Without duplicates. */
   #ownRecords(topicId: string): PlacedRecord[] {
     return this.#ofTopic(topicId).filter(
       ({ offset, record }) => record.type !== 'message' || this.find(record.message.id)!.offset === offset,

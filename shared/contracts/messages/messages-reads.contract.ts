@@ -12,7 +12,7 @@ import {
 const now = testTime;
 const minute = 60_000;
 
-/** The reads of a topic, by position and by time. */
+/** The reads of a topic by offset and by time. */
 export function describeMessageReads(under: MessagesUnderTest): void {
   describeHistory(under);
   describeRecords(under);
@@ -21,7 +21,7 @@ export function describeMessageReads(under: MessagesUnderTest): void {
 }
 
 function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
-  /** Ten messages of one topic at every third position, with another topic's between them. */
+  /** Ten messages of one topic at every third offset, with those of another topic in between. */
   const tenMessages = async () => {
     const offset = freeOffset();
     const [topicId, other] = [newId(), newId()];
@@ -34,13 +34,13 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
   };
   const offsetsOf = (list: readonly { offset: number }[]) => list.map((one) => one.offset);
 
-  test('the newest messages come oldest first', async () => {
+  test('returns the newest messages, oldest first', async () => {
     const { topicId, offsets } = await tenMessages();
     expect(offsetsOf(await messages().newest(topicId, { limit: 4, now }))).toEqual(offsets.slice(-4));
     expect(offsetsOf(await messages().newest(topicId, { limit: 50, now }))).toEqual(offsets);
   });
 
-  test('the newest message and the last position of many topics are found at once', async () => {
+  test('finds the newest message and the last offset of many topics in one call', async () => {
     const [one, two] = [await tenMessages(), await tenMessages()];
     const empty = newId();
     const topicIds = [one.topicId, empty, two.topicId];
@@ -58,7 +58,7 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     expect([await messages().newestOfEach([], now), await messages().lastOffsets([])]).toEqual([new Map(), new Map()]);
   });
 
-  test('the newest message of a topic is the newest that history shows', async () => {
+  test('the newest message of a topic is the newest in its history', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const [kept, short, gone] = [
@@ -76,7 +76,7 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     expect([await newestAt(now), await newestAt(now + minute)]).toEqual([short.id, kept.id]);
   });
 
-  test('many messages are found at once, also what expired or was deleted, and what is unknown is left out', async () => {
+  test('finds many messages in one call, including expired and deleted ones, and omits unknown IDs', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const [plain, short, gone] = [
@@ -97,7 +97,7 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().findMany([])).toEqual([]);
   });
 
-  test('messages after a position come up to the other one, inclusive, oldest first', async () => {
+  test('returns messages after an offset up to and including another one, oldest first', async () => {
     const { topicId, offsets } = await tenMessages();
     const read = async (after: number, upTo: number, limit = 50) =>
       offsetsOf(await messages().after(topicId, { after, upTo, limit, now }));
@@ -109,7 +109,7 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await read(offsets[5]!, offsets[2]!)).toEqual([]);
   });
 
-  test('a message is gone from every read from the millisecond it expires, but for find', async () => {
+  test('an expired message is missing in every read except find, from the millisecond of its expiry', async () => {
     const { topicId, offset } = await tenMessages();
     const short = testMessage(topicId, { expiresAt: now + minute });
     const at = offset + 100;
@@ -129,7 +129,7 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     expect((await messages().find(short.id))?.message).toBe('edited');
   });
 
-  test('pages are filled past what expired or was deleted', async () => {
+  test('fills pages despite expired or deleted messages', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const drafts = Array.from({ length: 9 }, (_, index) =>
@@ -146,7 +146,7 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
     ).toEqual([offset + 3, offset + 6]);
   });
 
-  test('a topic that nothing was applied to is empty in every read', async () => {
+  test('a topic without messages is empty in every read', async () => {
     const topicId = newId();
     expect(await messages().newest(topicId, { limit: 5, now })).toEqual([]);
     expect(await messages().after(topicId, { after: -1, upTo: 1e9, limit: 5, now })).toEqual([]);
@@ -158,7 +158,7 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
 }
 
 function describeRecords({ messages, freeOffset }: MessagesUnderTest): void {
-  test('edits and deletions are records at their own positions, and show their message as it stands', async () => {
+  test('edits and deletions are records at their own offsets and contain the current message', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     const edit = edited(offset + 4, message, { message: 'edited', editedAt: now + 7 });
@@ -170,7 +170,7 @@ function describeRecords({ messages, freeOffset }: MessagesUnderTest): void {
     ]);
   });
 
-  test('pages of records follow each other without gaps or repeats', async () => {
+  test('pages of records have no gaps or duplicates', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const drafts = Array.from({ length: 12 }, () => testMessage(topicId));
@@ -192,7 +192,7 @@ function describeRecords({ messages, freeOffset }: MessagesUnderTest): void {
 }
 
 function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
-  test('the position at a time is that of the first record not older, whatever its kind', async () => {
+  test('the offset at a time is that of the first record at or after it, of any type', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const drafts = [0, 1, 2, 3].map((index) => testMessage(topicId, { timestamp: now + index * minute }));
@@ -207,7 +207,7 @@ function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await at(now + 10 * minute + 1)).toBeNull();
   });
 
-  test('the position at a time is exact while clocks differ by less than ten seconds', async () => {
+  test('the offset at a time is exact with a clock skew below ten seconds', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const times = [0, 9_000, 1_000, 4_000, 12_000, 3_500, 11_000, 60_000, 51_000, 52_000, 120_000].map(
@@ -225,7 +225,7 @@ function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
     }
   });
 
-  test('the last position counts every kind of record', async () => {
+  test('the last offset includes every type of record', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     const lastOffset = async () => (await messages().lastOffsets([message.topicId])).get(message.topicId);
@@ -239,7 +239,7 @@ function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
 }
 
 function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
-  test('figures of topics count what history shows, and every topic asked for has an entry', async () => {
+  test('topic counters match history, and every requested topic has an entry', async () => {
     const offset = freeOffset();
     const [busy, emptiedTopic, unknown] = [newId(), newId(), newId()];
     const older = testMessage(busy, { timestamp: now + 1 });
@@ -261,7 +261,7 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().topicStats([])).toEqual(new Map());
   });
 
-  test('messages after a time are counted per mark, as history shows them', async () => {
+  test('counts visible messages after a time per mark', async () => {
     const offset = freeOffset();
     const [busy, quiet, unknown] = [newId(), newId(), newId()];
     const at = (topicId: string, ms: number, given = {}) => testMessage(topicId, { timestamp: now + ms, ...given });
@@ -310,7 +310,7 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await count([])).toEqual([]);
   });
 
-  test('the marks of many topics are counted each', async () => {
+  test('counts the marks of many topics', async () => {
     const offset = freeOffset();
     const topics = Array.from({ length: 60 }, () => newId());
     const records = topics.flatMap((topicId, index) =>
@@ -323,7 +323,7 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().countAfter(marks, { max: 10, now })).toEqual(topics.map((_, index) => index % 4));
   });
 
-  test('a mark anywhere in a long topic is counted from, also where clocks differed', async () => {
+  test('counts from a mark anywhere in a long topic, even with clock skew', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const timeOf = (at: number) => now + at * 1_000 + (at % 9 === 0 ? -8_000 : 0);
@@ -348,7 +348,7 @@ function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
     ).toEqual(expected.map((count) => Math.min(7, count)));
   });
 
-  test('a count that was asked for before follows every write to its topic, and expiry', async () => {
+  test('a repeated count reflects every write to its topic, and expiry', async () => {
     const offset = freeOffset();
     const [topicId, other] = [newId(), newId()];
     const at = (ms: number, given = {}) => testMessage(topicId, { timestamp: now + ms, ...given });

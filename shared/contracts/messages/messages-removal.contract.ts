@@ -14,9 +14,9 @@ import {
 } from './messages.fixtures.ts';
 import type { Messages } from '../../ports/messages.ts';
 
-/** Sweeps see all topics, so these have a store of their own for each test. */
+/** Sweeps see all topics, so each test has its own store. */
 export function describeMessageRemoval({ newPlace }: MessagesUnderTest): void {
-  describe('removing', () => {
+  describe('removal', () => {
     let place: MessagesPlace;
     let messages: Messages;
     let now: number;
@@ -39,7 +39,7 @@ export function describeMessageRemoval({ newPlace }: MessagesUnderTest): void {
   });
 }
 
-/** As the port's, with the counts alone. */
+/** Like the port's, with counts only. */
 async function removeExpired(
   messages: Messages,
   ...args: Parameters<Messages['removeExpired']>
@@ -48,9 +48,9 @@ async function removeExpired(
 }
 
 function describeExpiry(at: () => Messages, setNow: (time: number) => void): void {
-  test('expired messages go oldest first, at most as many as asked, until nothing is left', async () => {
+  test('removes expired messages, oldest first, up to the limit, until none is left', async () => {
     const [one, other] = [newId(), newId()];
-    // Position and expiry run against each other.
+    // Offset and expiry have opposite orders.
     const records = Array.from({ length: 10 }, (_, index) =>
       published(index, testMessage(index < 5 ? one : other, { expiresAt: testTime + (10 - index) * 1_000 })),
     );
@@ -75,7 +75,7 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     expect((await at().lastOffsets([other])).get(other)).toBe(9);
   });
 
-  test('nothing of a topic on hold expires, and it holds up nothing of the others', async () => {
+  test('keeps messages of a held topic without blocking other topics', async () => {
     const [held, other] = [newId(), newId()];
     const records = Array.from({ length: 10 }, (_, index) =>
       published(index, testMessage(index < 8 ? held : other, { expiresAt: testTime + 1 + index })),
@@ -87,7 +87,7 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     expect(await removeExpired(at(), testTime + 1_000, 100, [])).toEqual(new Map([[held, 8]]));
   });
 
-  test('a removed message takes its records with it, deleted ones are not counted off again', async () => {
+  test('removes a message with its records, and does not count deleted ones twice', async () => {
     const topicId = newId();
     const [gone, kept] = [testMessage(topicId, { expiresAt: testTime + 1 }), testMessage(topicId)];
     const wasDeleted = testMessage(topicId, { expiresAt: testTime + 1 });
@@ -107,7 +107,7 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(1);
   });
 
-  test('an edit whose message never came is removed with the rest', async () => {
+  test('removes an edit without a message', async () => {
     const topicId = newId();
     await at().apply([edited(1, testMessage(topicId, { expiresAt: testTime + 1 }), { message: 'x' })]);
     expect(await removeExpired(at(), testTime + 1, 10)).toEqual(new Map([[topicId, 1]]));
@@ -115,7 +115,7 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(0);
   });
 
-  test('a replay of the log brings nothing back that was removed', async () => {
+  test('a replay of the log does not restore removed messages', async () => {
     const topicId = newId();
     const message = testMessage(topicId, { expiresAt: testTime + 7 * day });
     const records = [published(0, message), edited(1, message, { message: 'x' }), deleted(2, message)];
@@ -130,7 +130,7 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
     expect((await at().topicStats([topicId])).get(topicId)).toEqual({ messageCount: 0, lastMessageAt: testTime });
   });
 
-  test('a large removal ends with the count right', async () => {
+  test('counts stay correct after a large removal', async () => {
     const topicId = newId();
     await at().apply(
       Array.from({ length: 1_200 }, (_, index) =>
@@ -144,7 +144,7 @@ function describeExpiry(at: () => Messages, setNow: (time: number) => void): voi
 }
 
 function describeTopics(at: () => Messages): void {
-  test('a topic goes in pieces, with its records, and leaves the others alone', async () => {
+  test('removes a topic with its records in batches, without affecting others', async () => {
     const [gone, kept] = [newId(), newId()];
     const first = testMessage(gone);
     await at().apply(
@@ -162,11 +162,11 @@ function describeTopics(at: () => Messages): void {
     expect((await at().topicStats([kept])).get(kept)?.messageCount).toBe(3);
   });
 
-  test('a store that has next to nothing has no room to give back', async () => {
+  test('a nearly empty store has no space to reclaim', async () => {
     expect(await at().giveBack()).toBe(0);
   });
 
-  test('a topic that nothing was applied to has nothing to remove', async () => {
+  test('an empty topic has nothing to remove', async () => {
     expect(await at().removeTopic(newId(), 10)).toBe(0);
   });
 }
@@ -174,7 +174,7 @@ function describeTopics(at: () => Messages): void {
 function describeEmptying(at: () => Messages): void {
   const long = { expiresAt: testTime + 90 * day };
 
-  test('what was deleted long enough ago loses its content for good, at most as much as asked, oldest first', async () => {
+  test('redacts old deleted messages, oldest first, up to the limit', async () => {
     const topicId = newId();
     const gone = Array.from({ length: 5 }, (_, index) =>
       testMessage(topicId, { ...long, message: `text ${index}`, title: 'Title', tags: ['a'] }),
@@ -194,7 +194,7 @@ function describeEmptying(at: () => Messages): void {
     expect(await at().records(topicId, { from: 0, upTo: 99, limit: 20, now: testTime })).toHaveLength(11);
   });
 
-  test('nothing brings the content back: no edit that comes late, and no replay of the log', async () => {
+  test('neither a late edit nor a replay restores redacted content', async () => {
     const message = testMessage(newId(), long);
     const records = [
       published(0, message),
@@ -210,7 +210,7 @@ function describeEmptying(at: () => Messages): void {
     expect(await at().redactDeleted(testTime + day, 10)).toBe(0);
   });
 
-  test('a deletion whose message comes after it was emptied leaves it empty', async () => {
+  test('a message that arrives after its redacted deletion stays redacted', async () => {
     const message = testMessage(newId(), long);
     await at().apply([deleted(1, message)]);
     await at().redactDeleted(testTime + day, 10);
@@ -218,7 +218,7 @@ function describeEmptying(at: () => Messages): void {
     expect((await at().find(message.id))?.message).toBe('');
   });
 
-  test('content of a topic on hold stays, and holds up nothing of the others', async () => {
+  test('keeps content of a held topic without blocking other topics', async () => {
     const [held, other] = [testMessage(newId(), long), testMessage(newId(), long)];
     await at().apply([
       published(0, held),
@@ -230,7 +230,7 @@ function describeEmptying(at: () => Messages): void {
     expect([(await at().find(held.id))?.message, (await at().find(other.id))?.message]).toEqual([held.message, '']);
   });
 
-  test('much content goes in one call', async () => {
+  test('redacts many messages in one call', async () => {
     const topicId = newId();
     const gone = Array.from({ length: 1_100 }, () => testMessage(topicId, long));
     await at().apply([
@@ -246,7 +246,7 @@ function describePlanning(at: () => Messages): void {
   const byTopic = (volumes: readonly (MessageVolume & { topicId: string })[]) =>
     new Map(volumes.map(({ topicId, ...volume }) => [topicId, volume]));
 
-  test('what is said to have expired is what is removed, in messages and in bytes', async () => {
+  test('the reported expired volume equals the removed one, in messages and bytes', async () => {
     const [one, other, none] = [newId(), newId(), newId()];
     const expired = { expiresAt: testTime + 1 };
     const [short, titled, wasEdited, wasDeleted] = [
@@ -276,7 +276,7 @@ function describePlanning(at: () => Messages): void {
     expect(await at().expired(testTime + 1)).toEqual([]);
   });
 
-  test('what has expired is found also where thousands expire in one moment', async () => {
+  test('finds thousands of messages that expire in the same moment', async () => {
     const [one, other] = [newId(), newId()];
     const all = Array.from({ length: 6_500 }, (_, index) =>
       published(
@@ -294,7 +294,7 @@ function describePlanning(at: () => Messages): void {
     }
   });
 
-  test('what has expired is told without topics on hold, also behind what was removed before them', async () => {
+  test('reports expired messages without held topics, even after earlier removals', async () => {
     const [one, held] = [newId(), newId()];
     const expired = (topicId: string, after: number) => testMessage(topicId, { expiresAt: testTime + after });
     await at().apply([
@@ -321,7 +321,7 @@ function describePlanning(at: () => Messages): void {
     expect(await counts([one])).toEqual([[held, 2]]);
   });
 
-  test('expired messages are counted up to a limit, without topics on hold', async () => {
+  test('counts expired messages up to a limit, without held topics', async () => {
     const [one, held] = [newId(), newId()];
     await at().apply(
       Array.from({ length: 10 }, (_, index) =>
@@ -334,7 +334,7 @@ function describePlanning(at: () => Messages): void {
     expect(await at().countExpired(testTime, { max: 3 })).toBe(0);
   });
 
-  test('the oldest message that is kept is the first that history goes on to show', async () => {
+  test('the oldest kept message is the first one that stays in history', async () => {
     const [one, gone, none] = [newId(), newId(), newId()];
     const at5 = { timestamp: testTime + 5 };
     const wasDeleted = testMessage(one, { timestamp: testTime + 1 });
@@ -360,7 +360,7 @@ function describePlanning(at: () => Messages): void {
 function describeLifetimes(at: () => Messages): void {
   const change = { lifetimeMs: 10 * day, onlyLonger: false, after: -1, limit: 100, now: testTime };
 
-  test('messages are given another expiry in order of position, some at a time, and reads go by it', async () => {
+  test('changes expiries in batches by offset, and reads apply them', async () => {
     const [topicId, other] = [newId(), newId()];
     const ages = [20, 9, 0, 1];
     const messages = ages.map((days) =>
@@ -390,14 +390,14 @@ function describeLifetimes(at: () => Messages): void {
       (await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: testTime })).map(({ offset }) => offset),
     ).toEqual([2, 4, 6]);
     expect((await at().newest(other, { limit: 1, now: testTime }))[0]?.expiresAt).toBe(testTime + 30 * day);
-    // What a sweep has passed over is found again.
+    // Messages that a sweep has passed are found again.
     expect(await removeExpired(at(), testTime, 10)).toEqual(new Map([[topicId, 1]]));
     expect(await at().changeLifetime(topicId, { ...change, lifetimeMs: 5 * day })).toBe(6);
     expect(await removeExpired(at(), testTime, 10)).toEqual(new Map([[topicId, 1]]));
     expect((await at().topicStats([topicId])).get(topicId)?.messageCount).toBe(2);
   });
 
-  test('a longer life revives nothing that has expired, and where only longer ones count nothing is shortened', async () => {
+  test('a longer lifetime does not restore expired messages, and onlyLonger shortens none', async () => {
     const topicId = newId();
     const living = (days: number) =>
       testMessage(topicId, { timestamp: testTime - day, expiresAt: testTime + days * day });
@@ -416,14 +416,14 @@ function describeLifetimes(at: () => Messages): void {
     expect(await expiries()).toEqual([0, 9, 40]);
     await at().changeLifetime(topicId, { ...expired, lifetimeMs: 100 * day });
     expect(await expiries()).toEqual([0, 99, 99]);
-    // An edit that was made before and comes now has the former expiry.
+    // A late edit from before has the former expiry.
     await at().apply([edited(3, edit, { message: 'x' })]);
     expect(await expiries()).toEqual([0, 99, 99]);
   });
 }
 
 function describeRecounting(at: () => Messages): void {
-  test('a count that is right stays as it is, also while messages come and go', async () => {
+  test('a correct count does not change, even during writes and removals', async () => {
     const topicId = newId();
     const gone = testMessage(topicId);
     const batch = (n: number) =>

@@ -27,7 +27,7 @@ export function describeMessageSearch(under: MessagesUnderTest): void {
   describeDeletedContent(under);
   describeActivity(under);
   const runs = Number(process.env['MODEL_RUNS'] ?? 150);
-  test('any question about any messages is answered as the rules of the port say', async () => {
+  test('any search of any messages matches the model', async () => {
     let offset = 2_000_000;
     await fc.assert(
       fc.asyncProperty(searches, async ({ drafts, asked, limit }) => {
@@ -65,7 +65,7 @@ async function compare(
   );
 }
 
-/** Pages one after the other until one is not full; each says the same total. */
+/** Reads pages until one is not full; each reports the same total. */
 async function allPages(messages: Messages, filter: MessageFilter, limit: number): Promise<StoredMessage[]> {
   const all: StoredMessage[] = [];
   for (let offset = 0; ; offset += limit) {
@@ -83,7 +83,7 @@ const texts = (found: { readonly messages: readonly StoredMessage[] }) =>
   found.messages.map(({ message }) => message).sort();
 
 function describeText({ messages, freeOffset }: MessagesUnderTest): void {
-  /** Stores a message of each text; resolves with what of them the question finds. */
+  /** Stores a message per text; resolves with the matching ones. */
   const searcher = async (...stored: readonly string[]) => {
     const [offset, topicId] = [freeOffset(), newId()];
     await messages().apply(
@@ -93,7 +93,7 @@ function describeText({ messages, freeOffset }: MessagesUnderTest): void {
       texts(await messages().search(anyMessage([topicId], { text }), { limit: 50, offset: 0 }));
   };
 
-  test('a text is found anywhere in title and text, whatever its case', async () => {
+  test('finds a text anywhere in title and text, case-insensitive', async () => {
     const [offset, topicId] = [freeOffset(), newId()];
     const inText = testMessage(topicId, { message: 'The DISK is full' });
     const inTitle = testMessage(topicId, { message: 'no', title: 'diskette' });
@@ -110,7 +110,7 @@ function describeText({ messages, freeOffset }: MessagesUnderTest): void {
     }
   });
 
-  test('case is folded as Unicode says, in full, and nothing else is', async () => {
+  test('applies full Unicode case folding and nothing else', async () => {
     const find = await searcher(
       'Straße',
       'STRASSE',
@@ -137,7 +137,7 @@ function describeText({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await find('жук')).toEqual(['ЖУК']);
   });
 
-  test('what means something in a pattern means itself', async () => {
+  test('treats pattern characters literally', async () => {
     const find = await searcher(
       '100%',
       '100 of',
@@ -163,21 +163,21 @@ function describeText({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await find('\'s "so"')).toEqual(['it\'s "so"']);
   });
 
-  test('a NUL is a character like any other', async () => {
+  test('treats NUL like any character', async () => {
     const find = await searcher('before\0after', 'after', '\0');
     expect(await find('AFTER')).toEqual(['after', 'before\0after']);
     expect(await find('e\0a')).toEqual(['before\0after']);
     expect(await find('\0')).toEqual(['\0', 'before\0after']);
   });
 
-  test('a long text in a long message is found', async () => {
+  test('finds a long text in a long message', async () => {
     const find = await searcher(`${'😀'.repeat(3_000)}${'Ä'.repeat(200)}`, `${'a'.repeat(3_999)}B`, 'short');
     expect(await find('ä'.repeat(200))).toHaveLength(1);
     expect(await find(`${'A'.repeat(199)}b`)).toHaveLength(1);
     expect(await find('ä'.repeat(201))).toEqual([]);
   });
 
-  test('an edit is found by what it says now, and not by what it said', async () => {
+  test('finds an edited message by its current text only', async () => {
     const [offset, topicId] = [freeOffset(), newId()];
     const [plain, folded] = [testMessage(topicId, { message: 'first' }), testMessage(topicId, { message: 'ÄRSTE' })];
     await messages().apply([published(offset, plain), published(offset + 1, folded)]);
@@ -195,7 +195,7 @@ function describeText({ messages, freeOffset }: MessagesUnderTest): void {
 }
 
 function describeFilters({ messages, freeOffset }: MessagesUnderTest): void {
-  test('tags, priorities and times are compared exactly, bounds included, and all of them together', async () => {
+  test('combines exact tags, priorities and inclusive time bounds', async () => {
     const [offset, topicId, other] = [freeOffset(), newId(), newId()];
     const drafts = [
       testMessage(topicId, { priority: 1, tags: ['a', 'b'], timestamp: now }),
@@ -226,7 +226,7 @@ function describeFilters({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await find({ tags: ['b'], priorityMax: 2, text: 'DISK', to: now })).toEqual([0]);
   });
 
-  test('no topic, and one that nothing was applied to, have nothing', async () => {
+  test('returns nothing without topics, and for an empty topic', async () => {
     for (const topicIds of [[], [newId()], [newId(), newId()]]) {
       for (const text of [null, 'x']) {
         expect(await messages().search(anyMessage(topicIds, { text }), { limit: 5, offset: 0 })).toEqual({
@@ -239,7 +239,7 @@ function describeFilters({ messages, freeOffset }: MessagesUnderTest): void {
     }
   });
 
-  test('a message is found and counted up to the millisecond in which it expires', async () => {
+  test('finds and counts a message until the millisecond of its expiry', async () => {
     const [offset, topicId] = [freeOffset(), newId()];
     const short = testMessage(topicId, { expiresAt: now + hour });
     const long = testMessage(topicId);
@@ -255,7 +255,7 @@ function describeFilters({ messages, freeOffset }: MessagesUnderTest): void {
 }
 
 function describePages({ messages, freeOffset }: MessagesUnderTest): void {
-  test('pages of one topic and of many follow each other without gaps or repeats, newest first', async () => {
+  test('pages of one topic and of many have no gaps or duplicates, newest first', async () => {
     const [offset, one, other] = [freeOffset(), newId(), newId()];
     const drafts = Array.from({ length: 23 }, (_, index) =>
       testMessage(index % 3 ? one : other, {
@@ -287,7 +287,7 @@ function describePages({ messages, freeOffset }: MessagesUnderTest): void {
     }
   });
 
-  test('pages of a time in a long topic hold every message of it, also where clocks differed', async () => {
+  test('pages of a period in a long topic are complete, even with clock skew', async () => {
     const [offset, topicId] = [freeOffset(), newId()];
     const timeOf = (at: number) => now + at * 1_000 + (at % 9 === 0 ? -8_500 : 0);
     const drafts = Array.from({ length: 120 }, (_, at) =>
@@ -321,7 +321,7 @@ function describePages({ messages, freeOffset }: MessagesUnderTest): void {
     }
   });
 
-  test('a page of very many topics is that of all of them', async () => {
+  test('a page of very many topics considers all of them', async () => {
     const offset = freeOffset();
     const topicIds = Array.from({ length: 250 }, () => newId());
     const drafts = Array.from({ length: 600 }, (_, index) =>
@@ -340,7 +340,7 @@ function describePages({ messages, freeOffset }: MessagesUnderTest): void {
 }
 
 function describeDeletedContent({ messages, freeOffset }: MessagesUnderTest): void {
-  test('deleted messages show only where they are asked for, with their content for 30 days', async () => {
+  test('returns deleted messages only on request, with their content for 30 days', async () => {
     const [offset, topicId] = [freeOffset(), newId()];
     const gone = testMessage(topicId, { message: 'gone', title: 'Title', tags: ['a'], expiresAt: now + 90 * day });
     const kept = testMessage(topicId, { message: 'kept', expiresAt: now + 90 * day });
@@ -369,7 +369,7 @@ function describeDeletedContent({ messages, freeOffset }: MessagesUnderTest): vo
 }
 
 function describeActivity({ messages, freeOffset }: MessagesUnderTest): void {
-  test('messages are counted by the span that they lie in and by priority', async () => {
+  test('counts messages by bucket and priority', async () => {
     const [offset, one, other] = [freeOffset(), newId(), newId()];
     const start = Math.floor(now / day) * day;
     const at = (ms: number, priority: 1 | 5, topicId = one) =>

@@ -4,7 +4,7 @@ import { deletedContentMs, type MessageFilter } from '../../domain/messages/mess
 import type { Priority } from '../../domain/messages/message.ts';
 import { deleted, edited, published, testMessage, testTime } from './messages.fixtures.ts';
 
-/** A filter that lets everything through, but for what is given. */
+/** A filter that matches everything, with the given restrictions. */
 export function anyMessage(topicIds: readonly string[], given: Partial<MessageFilter> = {}): MessageFilter {
   return {
     topicIds,
@@ -20,7 +20,7 @@ export function anyMessage(topicIds: readonly string[], given: Partial<MessageFi
   };
 }
 
-/** Letters that fold in unusual ways, what patterns are made of, what ends a C string, and what is more than one unit. */
+/** Letters with unusual case folding, pattern characters, NUL, and characters of several code units. */
 const pieces = [
   'a',
   'A',
@@ -90,7 +90,7 @@ const draft = fc.record({
   title: fc.option(someText({ minLength: 1, maxLength: 4 })),
   priority: fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>,
   tags: fc.uniqueArray(fc.constantFrom(...storedTags), { maxLength: 3 }),
-  /** Since the message before it, in milliseconds: some come at once, some an hour later. */
+  /** Milliseconds since the previous message: from 0 to an hour. */
   laterMs: fc.constantFrom(0, 1, 1_000, 3_600_000),
   change: fc.constantFrom('none', 'none', 'none', 'edited', 'deleted', 'edited and deleted'),
   deletedDaysAgo: fc.constantFrom(0, 29, 30, 31),
@@ -101,7 +101,7 @@ const time = fc.option(fc.integer({ min: -2 * hour, max: 8 * hour }));
 const priority = fc.option(fc.integer({ min: 1, max: 5 }));
 const asked = fc.record({
   topics: fc.subarray([0, 1, 2]),
-  /** A piece of some message's text, or anything. */
+  /** A part of a message's text, or random text. */
   text: fc.option(
     fc.oneof(
       someText({ minLength: 1, maxLength: 3 }),
@@ -117,7 +117,7 @@ const asked = fc.record({
   laterMs: fc.constantFrom(0, 0, 3 * hour),
 });
 
-/** Random messages of three topics with their edits and deletions, and random questions about them. */
+/** Random messages of three topics with edits and deletions, and random searches. */
 export const searches = fc.record({
   drafts: fc.array(draft, { maxLength: 20 }),
   asked: fc.array(asked, { minLength: 1, maxLength: 6 }),
@@ -127,7 +127,7 @@ export const searches = fc.record({
 type Draft = typeof draft extends fc.Arbitrary<infer T> ? T : never;
 type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never;
 
-/** The records of the drafts, positions and times growing together, as on one node. */
+/** The records of the drafts with increasing offsets and times, as on one node. */
 export function recordsOfDrafts(
   drafts: readonly Draft[],
   topicIds: readonly string[],
@@ -142,7 +142,7 @@ export function recordsOfDrafts(
       priority: one.priority,
       tags: one.tags,
       timestamp,
-      // Some expire between the times that are asked at.
+      // Some expire between the times of searches.
       expiresAt: index % 5 === 4 ? testTime + 2 * hour : testTime + 80 * 24 * hour,
     });
   });
@@ -182,7 +182,7 @@ export function filterOf(
   );
 }
 
-/** Part of a text that was published, in another case maybe. Cut between code points: half a surrogate pair cannot be asked for. */
+/** A part of a published text, possibly in another case. Cut between code points, because half a surrogate pair cannot be sent. */
 function pieceOf(
   records: readonly PlacedRecord[],
   { of, at, length, isUpper }: { of: number; at: number; length: number; isUpper: boolean },

@@ -7,7 +7,7 @@ import { agreesWithModel } from './messages-model.contract.ts';
 import { describeMessageReads } from './messages-reads.contract.ts';
 import { describeMessageRemoval } from './messages-removal.contract.ts';
 import { describeMessageSearch } from './messages-search.contract.ts';
-import { describeSettling } from './messages-settling.contract.ts';
+import { describeReconcile } from './messages-reconcile.contract.ts';
 import {
   day,
   deleted,
@@ -21,7 +21,7 @@ import {
 } from './messages.fixtures.ts';
 import type { Messages } from '../../ports/messages.ts';
 
-/** Everything that the messages port promises; run by every driver on its real engine. */
+/** The contract of the messages port, which every driver runs on its real engine. */
 export function messagesContract(name: string, newPlace: () => Promise<MessagesPlace>): void {
   describe(`${name} keeps messages`, () => {
     let place: MessagesPlace;
@@ -43,19 +43,19 @@ export function messagesContract(name: string, newPlace: () => Promise<MessagesP
     describeApplying(under);
     describeRaces(under);
     describeMessageReads(under);
-    describeSettling(under);
+    describeReconcile(under);
     describeMessageSearch(under);
     describeMessageRemoval(under);
     describeDurability(under);
 
-    test('any records in any order, some of them repeated, end as the rules of the port say', async () => {
+    test('any records in any order, some repeated, match the model', async () => {
       await agreesWithModel(nodes, 1_000_000);
     }, 300_000);
   });
 }
 
 function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
-  test('an applied message is found as it was sent, with its position', async () => {
+  test('finds an applied message unchanged with its offset', async () => {
     const offset = freeOffset();
     const full = testMessage(newId(), {
       message: `${'😀'.repeat(3_990)}\u0000\r\n\ufeff é e\u0301`,
@@ -71,12 +71,12 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().find(newId())).toBeNull();
   });
 
-  test('nothing is applied when there are no records', async () => {
+  test('applies an empty batch', async () => {
     await messages().apply([]);
     expect(await messages().reconcile(0, [])).toEqual([]);
   });
 
-  test('a second copy at a higher position changes nothing, and one at a lower position is the message', async () => {
+  test('ignores a duplicate at a higher offset; one at a lower offset replaces the message', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     const shown = async () =>
@@ -92,7 +92,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     expect((await messages().topicStats([message.topicId])).get(message.topicId)?.messageCount).toBe(1);
   });
 
-  test('an edit shows at once, and an older one that comes after it does not', async () => {
+  test('applies an edit immediately and ignores an older one', async () => {
     const offset = freeOffset();
     const message = testMessage(newId(), { tags: ['a'], title: 'Title' });
     const newer = edited(offset + 2, message, { message: 'second', title: null, tags: [], editedAt: testTime + 2 });
@@ -102,7 +102,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().find(message.id)).toEqual({ ...newer.record.message, offset });
   });
 
-  test('an edit that comes before its message is invisible until the message is there', async () => {
+  test('an edit without its message is invisible until the message arrives', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     const edit = edited(offset + 1, message, { message: 'edited' });
@@ -122,7 +122,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     ]);
   });
 
-  test('a deletion takes the message out of history, empties its records, and keeps its text in the store', async () => {
+  test('a deletion removes the message from history, redacts its records, and keeps its text in the store', async () => {
     const offset = freeOffset();
     const [kept, gone] = [testMessage(newId()), testMessage(newId(), { title: 'Title', tags: ['a'] })];
     const deletedAt = testTime + 5;
@@ -141,7 +141,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     expect(await messages().find(gone.id)).toEqual({ ...gone, offset, isDeleted: true, deletedAt });
   });
 
-  test('a deletion that comes before its message deletes it, and keeps its text once that comes', async () => {
+  test('a deletion without its message deletes it when it arrives, and keeps its text', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     await messages().apply([deleted(offset + 1, message, testTime + 5)]);
@@ -151,7 +151,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     expect((await messages().topicStats([message.topicId])).get(message.topicId)?.messageCount).toBe(0);
   });
 
-  test('a deletion is final: an edit that lost the race with it does not bring the message back', async () => {
+  test('a deletion is final: a concurrent edit does not restore the message', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     await messages().apply([
@@ -163,7 +163,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
     expect((await messages().find(message.id))?.isDeleted).toBe(true);
   });
 
-  test('a record whose message has expired leaves nothing but the topic’s last position and time', async () => {
+  test('a record of an expired message only updates the topic’s last offset and time', async () => {
     const offset = freeOffset();
     const late = testMessage(newId(), { timestamp: testTime - 8 * day, expiresAt: testTime });
     await messages().apply([
@@ -181,7 +181,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
 }
 
 function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void {
-  test('the same records applied by many at once are there once, and counted once', async () => {
+  test('stores and counts records once that are applied concurrently', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const records = Array.from({ length: 40 }, (_, index) => published(offset + index, testMessage(topicId)));
@@ -197,7 +197,7 @@ function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void
     expect(history.map((one) => one.offset)).toEqual(records.slice(10).map((one) => one.offset));
   });
 
-  test('copies, edits and deletions of a message that come at once end as the rules say', async () => {
+  test('concurrent duplicates, edits and deletions of a message match the rules', async () => {
     const topicId = newId();
     const records = Array.from({ length: 25 }, () => {
       const offset = freeOffset();
@@ -220,7 +220,7 @@ function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void
 }
 
 function describeDurability({ newPlace }: MessagesUnderTest): void {
-  test('what was applied survives SIGKILL, and is counted', async () => {
+  test('applied records survive SIGKILL and are counted', async () => {
     const place = await newPlace();
     try {
       const lines = await killAfterLines(

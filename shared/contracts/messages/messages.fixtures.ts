@@ -3,30 +3,30 @@ import { redacted, type Message } from '../../domain/messages/message.ts';
 import { idSource } from '../../platform/ids.ts';
 import type { Messages } from '../../ports/messages.ts';
 
-/** A store that only the test uses: what stays when the drivers that opened it are closed or their process dies. */
+/** A store used only by the test, which remains when its drivers are closed or their process dies. */
 export interface MessagesPlace {
-  /** Opens the store as another process would, with the time that `now` gives; closed with the place. */
+  /** Opens the store like another process, with the time of `now`; closed with the place. */
   open(now?: () => number): Promise<Messages>;
   /** Module code that opens the store in another process, as `messages`. */
   readonly childCode: string;
   close(): Promise<void>;
 }
 
-/** What the parts of the contract work with; a test takes topics and positions of its own. */
+/** The fixture of the contract's parts; each test uses its own topics and offsets. */
 export interface MessagesUnderTest {
   readonly messages: () => Messages;
-  /** The same store as several nodes have it open. */
+  /** The same store opened by several nodes. */
   readonly nodes: () => readonly Messages[];
-  /** The first of 1,000 positions that nobody else uses. */
+  /** Returns the first of 1,000 unused offsets. */
   readonly freeOffset: () => number;
   readonly newPlace: () => Promise<MessagesPlace>;
 }
 
-/** When the contract's messages are published, and what its clock shows unless a test moves it. */
+/** The publish time of the contract's messages, and the default time of its clock. */
 export const testTime = Date.parse('2026-05-01T12:00:00.000Z');
 export const day = 86_400_000;
 
-/** Ids of topics and messages: each test takes its own, so that none sees another's. */
+/** IDs of topics and messages; each test uses its own. */
 export const newId = idSource(() => Date.now());
 
 export function testMessage(topicId: string, fields: Partial<Message> = {}): Message {
@@ -48,7 +48,7 @@ export function testMessage(topicId: string, fields: Partial<Message> = {}): Mes
   };
 }
 
-/** The record of the message's publish, at this position of partition 0. */
+/** The record of the message's publish at this offset of partition 0. */
 export function published(offset: number, message: Message): PlacedRecord {
   return { partition: 0, offset, record: { type: 'message', timestamp: message.timestamp, message } };
 }
@@ -60,7 +60,7 @@ export function edited(offset: number, message: Message, fields: Partial<Message
   return { partition: 0, offset, record: { type: 'message_edited', timestamp: editedAt, message: after } };
 }
 
-/** The record of a deletion, which carries the message emptied. */
+/** The record of a deletion, with the redacted message. */
 export function deleted(offset: number, message: Message, deletedAt = message.timestamp + 120_000): PlacedRecord {
   return {
     partition: 0,

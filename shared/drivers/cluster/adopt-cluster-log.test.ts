@@ -14,7 +14,7 @@ import { readSeenLog, replaceLog } from './mongo/mongo-log-base.ts';
 
 const log = openLogger('test', 'silent');
 
-describeWithEngines('the log that a store is a view of', (engines) => {
+describeWithEngines('the log of a store', (engines) => {
   let own: Closers;
   let place: TestPlace;
   beforeEach(() => {
@@ -32,7 +32,7 @@ describeWithEngines('the log that a store is a view of', (engines) => {
   const makeAnew = () => removeTopic(engines.kafkaBrokers, place.config.KAFKA_TOPIC);
   const adopt = (isRestored = false) => adoptLog(place.config, { log, isRestored });
   const topic = { id: newId(), name: 'alarms', partition: 1 };
-  /** An installation whose store has seen three messages of partition 1. */
+  /** An installation whose store contains three messages of partition 1. */
   const used = async () => {
     const engine = await openTestEngine(place);
     for (let at = 0; at < 3; at += 1) await publish(engine, topic, newMessage(topic.id));
@@ -40,19 +40,19 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     await engine.close();
   };
 
-  test('is noted at the first start, and nothing is to adopt of it', async () => {
+  test('is recorded at the first start and needs no adoption', async () => {
     await used();
     expect(await adopt()).toEqual({ reason: null, bases: [0, 0] });
     expect(await adopt(true)).toEqual({ reason: null, bases: [0, 0] });
     await (await open()).eventLog.ping();
   });
 
-  test('made anew it is refused, and adopted it goes on above every position, from its first record', async () => {
+  test('is rejected if recreated, and continues above every offset, from its first record, after adoption', async () => {
     await used();
     await makeAnew();
-    await expect(open()).rejects.toThrow('its partition 1 ends before position 0, and the store has seen position 2');
+    await expect(open()).rejects.toThrow('its partition 1 ends before offset 0, but the store contains offset 2');
     expect(await adopt()).toEqual({
-      reason: 'its partition 1 ends before position 0, and the store has seen position 2',
+      reason: 'its partition 1 ends before offset 0, but the store contains offset 2',
       bases: [1_000_000_000, 2_000_000_000],
     });
     const { eventLog, messages } = await open();
@@ -72,12 +72,12 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     }
   });
 
-  test('a start would refuse is a fault that the doctor finds, whose remedy it tells', async () => {
+  test("that a start would reject is a fault in doctor's report, with a remedy", async () => {
     const ofLog = async () => (await inspectEngine(place.config, log)).filter(({ part }) => part === 'log');
-    expect(await ofLog()).toMatchObject([{ state: 'ok', text: 'the store knows none yet' }]);
+    expect(await ofLog()).toMatchObject([{ state: 'ok', text: 'the store knows no log yet' }]);
     await used();
     expect(await ofLog()).toMatchObject([
-      { state: 'ok', text: expect.stringContaining('is the one that the store knows') },
+      { state: 'ok', text: expect.stringContaining('is the log that the store knows') },
     ]);
     await makeAnew();
     expect(await ofLog()).toMatchObject([
@@ -87,7 +87,7 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     expect(await ofLog()).toMatchObject([{ state: 'ok' }]);
   });
 
-  test('groups that have committed begin at the first record of the one that is adopted', async () => {
+  test('committed groups restart at the first record of the adopted log', async () => {
     await used();
     const engine = await openTestEngine(place);
     const first = collector();
@@ -109,7 +109,7 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     await connection.close();
   };
 
-  test('of another cluster is refused, cannot be adopted while a node runs, and after a restore the base goes by the time', async () => {
+  test('of another cluster is rejected, cannot be adopted while a node runs, and gets a time-based base after a restore', async () => {
     await used();
     const running = await openTestEngine(place);
     await running.eventLog.consume({ group: 'fanout', onBatch: collector().onBatch });
@@ -118,7 +118,7 @@ describeWithEngines('the log that a store is a view of', (engines) => {
       /the store knows the Kafka cluster another-one, and this one is .*`tocsin log adopt`/,
     );
     await expect(adopt()).rejects.toThrow(
-      'A node runs on this log, or was killed in the last ten seconds: stop every node first',
+      'A node runs on this log or was killed in the last ten seconds: stop all nodes first',
     );
     await running.close();
     const now = Date.now();
@@ -127,25 +127,25 @@ describeWithEngines('the log that a store is a view of', (engines) => {
     await open();
   });
 
-  test('with fewer partitions than the topics lie in it is neither taken nor adopted', async () => {
+  test('with fewer partitions than the topics use is neither accepted nor adopted', async () => {
     await used();
     await makeAnew();
     place = { ...place, config: { ...place.config, KAFKA_PARTITIONS: 1 } };
-    await expect(open()).rejects.toThrow("it has 1 partitions, and the store's topics lie in 2");
+    await expect(open()).rejects.toThrow("it has 1 partitions, but the store's topics use 2");
     await expect(adopt()).rejects.toThrow(/give it as many/);
   });
 
-  test('made anew under a node that runs, the node publishes nothing more and says that it is not ready', async () => {
+  test('recreated under a running node stops its publishes and makes it not ready', async () => {
     const { eventLog } = await open();
     for (let at = 0; at < 3; at += 1) await eventLog.append(0, testRecord(), 'alarms');
     await makeAnew();
-    const other = await openTestEngine(place); // makes the topic
+    const other = await openTestEngine(place); // creates the topic
     await other.close();
     await eventually(
       async () => {
         await expect(eventLog.append(0, testRecord(), 'alarms')).rejects.toMatchObject({ code: 'unavailable' });
         await expect(eventLog.ping()).rejects.toMatchObject({
-          cause: expect.objectContaining({ message: expect.stringContaining('lost or made anew') }),
+          cause: expect.objectContaining({ message: expect.stringContaining('lost or recreated') }),
         });
       },
       { timeoutMs: 30_000 },

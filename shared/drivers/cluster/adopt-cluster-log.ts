@@ -15,15 +15,15 @@ import { baseOf, readSeenLog, replaceLog, type SeenLog } from './mongo/mongo-log
 import type { ClusterStoresOptions } from './open-cluster-stores.ts';
 
 export type AdoptOptions = Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'> & {
-  /** The store comes from a backup. */
+  /** Whether the store comes from a backup. */
   readonly isRestored: boolean;
 };
 
 /**
- * Makes the topic on these brokers the store's log: the base of each partition is set above every position that was handed
- * out, and the groups begin at the log's first record. Changes nothing where the log is the one that the store knows: it
- * ends above every position that was handed out. What was done by a call that was killed is done again by the next one.
- * Throws an error for the operator while a node runs, and when the log has fewer partitions than the store's topics lie in.
+ * Makes the topic on these brokers the store's log: sets the base of each partition above every assigned
+ * offset, and the groups to the log's first record. Changes nothing if the store already knows the log: it
+ * ends above every assigned offset. Safe to repeat after a crash.
+ * Throws an error for the operator while a node runs, and if the log has fewer partitions than the store's topics use.
  */
 export function adoptClusterLog(options: AdoptOptions): Promise<AdoptedLog> {
   return withClosers(async (own) => {
@@ -45,8 +45,8 @@ async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOpti
   if (reason === null) return { reason, bases: basesOf(seen, partitions) };
   if (partitions < partitionsSeen(seen)) {
     throw new Error(
-      `${kafka.topic} has ${partitions} partitions, and the store's topics lie in ${partitionsSeen(seen)}: ` +
-        'give it as many (`kafka-topics.sh --alter --partitions`), and adopt it again',
+      `${kafka.topic} has ${partitions} partitions, but the store's topics use ${partitionsSeen(seen)}: ` +
+        'add partitions (`kafka-topics.sh --alter --partitions`), and adopt it again',
     );
   }
   await forgetGroups(new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) }), kafka.topic);
@@ -66,7 +66,7 @@ const groupIdNotFound = 69;
 const nonEmptyGroup = 68;
 const forgetTimeoutMs = 10_000;
 
-/** Without a committed offset a group begins at the first record. Kafka refuses it of a group that has members. */
+/** Without a committed offset, a group starts at the first record. Kafka rejects this for a group with members. */
 async function forgetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
   try {
     await admin.call(async (client) => {
@@ -78,7 +78,7 @@ async function forgetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
     }, forgetTimeoutMs);
   } catch (error) {
     if (errorCodeOf(error) !== nonEmptyGroup) throw error;
-    throw new Error('A node runs on this log, or was killed in the last ten seconds: stop every node first', {
+    throw new Error('A node runs on this log or was killed in the last ten seconds: stop all nodes first', {
       cause: error,
     });
   } finally {

@@ -10,7 +10,7 @@ import { newTestPlace, openTestEngine } from '../../testing/test-engine.ts';
 const hour = 3_600_000;
 const runs = Number(process.env['MODEL_RUNS'] ?? 60);
 
-describeWithEngines('of the same messages', (engines) => {
+describeWithEngines('for the same messages', (engines) => {
   let own: Closers;
   let stores: Messages[];
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describeWithEngines('of the same messages', (engines) => {
   const inOrder = (counts: readonly ActivityCount[]) =>
     [...counts].sort((a, b) => a.start - b.start || a.priority - b.priority);
 
-  test('both engines find the same, in the same order and number, page by page', async () => {
+  test('both engines return the same search results page by page', async () => {
     let offset = 0;
     await fc.assert(
       fc.asyncProperty(searches, async ({ drafts, asked, limit }) => {

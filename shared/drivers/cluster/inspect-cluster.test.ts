@@ -6,7 +6,7 @@ import { redisSettingFindings } from './redis/inspect-redis.ts';
 const found = findingsOf('part');
 const states = (findings: readonly { state: string }[]) => findings.map(({ state }) => state);
 
-test('a Redis that throws jobs away is a fault, one that forgets them in a restart a warning', () => {
+test('reports a Redis that evicts jobs as a fault, and one without persistence as a warning', () => {
   expect(redisSettingFindings(found, { policy: 'noeviction', appendOnly: 'yes' })).toEqual([]);
   expect(states(redisSettingFindings(found, { policy: 'allkeys-lru', appendOnly: 'no' }))).toEqual([
     'fault',
@@ -15,7 +15,7 @@ test('a Redis that throws jobs away is a fault, one that forgets them in a resta
   expect(states(redisSettingFindings(found, { policy: undefined, appendOnly: undefined }))).toEqual(['warning']);
 });
 
-test('a log whose records vanish or are cut short is told', () => {
+test('reports a log that loses or truncates records', () => {
   const settings = (more: Record<string, string> = {}) =>
     new Map(
       Object.entries({
@@ -36,7 +36,7 @@ test('a log whose records vanish or are cut short is told', () => {
   expect(states(of({ 'message.timestamp.type': 'CreateTime' }))).toEqual(['warning']);
 });
 
-test('partitions without a leader are a fault, replicas that are behind a warning', () => {
+test('reports partitions without a leader as a fault, and out-of-sync replicas as a warning', () => {
   const partition = (isr: number[], leader = 1) => ({
     partitionErrorCode: 0,
     partitionId: 0,
@@ -53,7 +53,7 @@ test('partitions without a leader are a fault, replicas that are behind a warnin
   ]);
 });
 
-test('a clock is judged by when it was read', () => {
+test('compares clocks with the time of the read', () => {
   expect(clockFindings(found, 1_500, [1_000, 2_000])).toEqual([]);
   expect(clockFindings(found, 2_900, [1_000, 2_000])).toEqual([]);
   expect(clockFindings(found, 9_500, [1_000, 2_000])).toMatchObject([

@@ -13,7 +13,7 @@ export interface InspectClusterOptions {
   readonly log: Logger;
 }
 
-/** Looks at the three stores, and whether the log is the store's, side by side, each for some seconds at most; changes nothing. */
+/** Checks the three engines, and whether the log belongs to the store, concurrently, each for some seconds at most. Changes nothing. */
 export async function inspectCluster({ stores, kafka, log }: InspectClusterOptions): Promise<Finding[]> {
   const findings = await Promise.all([
     inspectKafka(stores, kafka, log),

@@ -12,8 +12,8 @@ import type { ClusterStoresOptions } from './open-cluster-stores.ts';
 const timeoutMs = 8_000;
 
 /**
- * Whether a start would take the log, which is the one that the store is a view of. Says nothing where Kafka or MongoDB cannot be
- * asked: those who look at them tell that.
+ * Checks whether a start would accept the log. Returns no finding if Kafka or MongoDB is unreachable,
+ * because their own checks report it.
  */
 export function inspectLog({
   stores,
@@ -31,13 +31,13 @@ export function inspectLog({
     await own.closeAll();
     if (why !== null) return [found.fault(why)];
     return [
-      found.ok(seen.known === null ? 'the store knows none yet' : `${kafka.topic} is the one that the store knows`),
+      found.ok(seen.known === null ? 'the store knows no log yet' : `${kafka.topic} is the log that the store knows`),
     ];
   });
   return looking.catch(() => []);
 }
 
-/** The log as a start would find it, which makes a topic that is not there. */
+/** The log as a start would see it, which creates a missing topic. */
 async function describeLog(admin: KafkaAdmin, { topic, partitions }: KafkaTopicOptions): Promise<OpenedLog> {
   const { clusterId } = await admin.call((client) => client.describeCluster(), timeoutMs);
   const isThere = (await admin.call((client) => client.listTopics(), timeoutMs)).includes(topic);

@@ -4,7 +4,7 @@ import { removeTopic } from './kafka/kafka-event-log.place.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
 import { deleteKeys } from './redis/redis-bus.place.ts';
 
-/** Removes what an installation of a test has left on the engines: its database, its topic, and its keys. */
+/** Removes a test installation from the engines: its database, topic and keys. */
 export async function removeInstallation(
   { kafkaBrokers, mongoUrl, redisUrl }: ClusterConfig,
   kafkaTopic: string,

@@ -51,7 +51,7 @@ describeWithEngines('an installation', (engines) => {
       parts.filter(({ name }) => name !== 'topics').map(({ name, rows, digest }) => [name, { rows, digest }]),
     );
 
-  /** Topics with messages, an edit and a deletion, a push, a named position, and values that engines store each in its way. */
+  /** Topics with messages, an edit and a deletion, a push, a consumer, and values that engines store differently. */
   const fill = (place: TestPlace) =>
     withEngine(place, async (engine) => {
       const { documents, messages, deliveries, eventLog } = engine;
@@ -133,7 +133,7 @@ describeWithEngines('an installation', (engines) => {
       return { topicId: made[0]!.id, firstId: first.id };
     });
 
-  test('is the same after a move from one file to a cluster, to another cluster, and back, and positions only grow', async () => {
+  test('is unchanged after moves from a file to a cluster, to another cluster, and back, with increasing offsets', async () => {
     const file = newPlace('embedded');
     const { topicId, firstId } = await fill(file);
     const exported = await exportTo(file.config, 'up');
@@ -184,16 +184,16 @@ describeWithEngines('an installation', (engines) => {
     });
   }, 120_000);
 
-  test('that is not empty, was exported by other hands, or is half imported is refused, in words that say what to do', async () => {
+  test('rejects a non-empty, foreign or half-imported installation with a remedy', async () => {
     const file = newPlace('embedded');
     await fill(file);
     await exportTo(file.config, 'up');
     await expect(exportTo(file.config, 'up')).rejects.toThrow('already contains a complete export');
     await expect(importFrom(file.config, 'up')).rejects.toThrow(/is not empty \(log, users, .*messages/);
     const cluster = newPlace('cluster');
-    await expect(importFrom(cluster.config, 'up')).rejects.toThrow('JWT_SECRET has not the secret');
+    await expect(importFrom(cluster.config, 'up')).rejects.toThrow('JWT_SECRET must include the secret');
     await expect(importFrom(cluster.config, 'nowhere')).rejects.toThrow(
-      'there is no manifest.json, which is written last',
+      'manifest.json is missing, which is written last',
     );
 
     cpSync(join(dir, 'up'), join(dir, 'bent'), { recursive: true });
@@ -203,25 +203,25 @@ describeWithEngines('an installation', (engines) => {
     const target = newPlace('embedded');
     await expect(importFrom(target.config, 'bent')).rejects.toThrow('messages.ndjson.gz differs from the export');
 
-    // Cut off in the middle: nothing opens it, the same import ends it, another one is refused.
+    // Interrupted: nothing opens it, the same import completes it, another one is rejected.
     const stop = (line: string) => {
       if (line.startsWith('changes:')) throw new Error('cut off');
     };
     await expect(importFrom(target.config, 'up', stop)).rejects.toThrow('cut off');
-    await expect(openTestEngine(target)).rejects.toThrow('is not finished: run the same `tocsin import` again');
+    await expect(openTestEngine(target)).rejects.toThrow('is unfinished: run the same `tocsin import` again');
     cpSync(join(dir, 'up'), join(dir, 'other'), { recursive: true });
     const manifest = JSON.parse(readFileSync(join(dir, 'up', 'manifest.json'), 'utf8')) as Manifest;
     writeFileSync(join(dir, 'other', 'manifest.json'), JSON.stringify({ ...manifest, id: newId() }));
     await expect(importFrom(target.config, 'other')).rejects.toThrow(
-      'Another import into this installation is not finished',
+      'Another import into this installation is unfinished',
     );
     const lines: string[] = [];
     await importFrom(target.config, 'up', (line) => lines.push(line));
-    expect(lines.filter((line) => line.startsWith('users:'))).toEqual([]); // written before it was cut off
+    expect(lines.filter((line) => line.startsWith('users:'))).toEqual([]); // written before the interruption
     await withEngine(target, ({ eventLog }) => eventLog.ping());
   }, 120_000);
 
-  test('that was a cluster with several partitions from the beginning cannot become one file', async () => {
+  test('rejects moving a cluster created with several partitions to one file', async () => {
     const cluster = newPlace('cluster');
     await fill(cluster);
     await exportTo(cluster.config, 'down');

@@ -6,8 +6,8 @@ import type { Messages } from '../../ports/messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
 /**
- * Opens the documents and the bus, and the jobs and messages where they are asked for, beside running nodes: for the command line, which
- * loads the clients of Kafka and of the jobs only then.
+ * Opens the documents and the bus, and the jobs and messages if requested, for the command line; nodes may run. Loads
+ * the clients of Kafka and of the jobs only if needed.
  */
 export function openClusterDocuments(options: ClusterStoresOptions): Promise<{
   documents: Documents;

@@ -15,7 +15,7 @@ import { baseOf, readSeenLog, type SeenLog } from './mongo/mongo-log-base.ts';
 import { prepareMessageCollections } from './mongo/messages/mongo-message-collections.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
-/** Opens a cluster's stores as rows, and makes the collections that they lie in. Refuses a log that the store does not know. */
+/** Opens a cluster's stores as rows, and creates missing collections. Rejects a log that does not belong to the store. */
 export function openClusterRows(
   options: Pick<ClusterOptions, 'stores' | 'kafka' | 'collections' | 'recipients' | 'log'>,
 ): Promise<InstallationRows> {
@@ -40,7 +40,7 @@ export function openClusterRows(
       close: () => own.closeAll(),
       state: () => stateOf({ seen, eventLog, hasMembers: () => hasMembers(admin, kafka.topic) }),
     });
-    // An import that was killed at its end may have moved the watermarks, and not yet the base.
+    // An import killed at its end may have moved the watermarks, but not the base.
     if ((await rows.importPlace()) === null) requireKnownLog(seen, eventLog, kafka.topic);
     return rows;
   });
@@ -64,7 +64,7 @@ async function stateOf({
   hasMembers: () => Promise<boolean>;
 }): Promise<ExportState> {
   if (await hasMembers())
-    return { obstacles: ['a node runs, or was killed in the last ten seconds: stop every node'], notes: [] };
+    return { obstacles: ['a node runs or was killed in the last ten seconds: stop all nodes'], notes: [] };
   let missing = 0;
   for (let partition = 0; partition < eventLog.partitions; partition += 1) {
     const stored = Math.max(seen.watermarks.get(partition) ?? -1, baseOf(seen, partition) - 1) + 1;
@@ -76,8 +76,8 @@ async function stateOf({
       missing === 0
         ? []
         : [
-            `${missing} records of the log are not in the store yet: run a node with ROLES=fanout,notifier until its lag is 0, and stop it`,
+            `${missing} records of the log are not in the store yet: run a node with ROLES=fanout,notifier until its lag is 0, then stop it`,
           ],
-    notes: unpushed === 0 ? [] : [`the notifier has ${unpushed} records left, of which nothing will be pushed`],
+    notes: unpushed === 0 ? [] : [`the notifier has ${unpushed} unprocessed records, which will not be pushed`],
   };
 }

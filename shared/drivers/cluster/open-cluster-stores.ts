@@ -12,10 +12,10 @@ import { openMongo } from './mongo/mongo-connection.ts';
 import { openMongoDocuments } from './mongo/documents/mongo-documents.ts';
 import { openRedisBus } from './redis/redis-bus.ts';
 
-/** What says which installation it is, for its nodes and the command line alike. */
+/** The configuration that identifies an installation, for nodes and the command line. */
 export interface ClusterStoresOptions {
   readonly stores: ClusterConfig;
-  /** The topic's name also sets this installation apart from others on the same Redis. */
+  /** The topic's name also separates installations on the same Redis server. */
   readonly kafka: KafkaTopicOptions;
   readonly collections: readonly AnyCollection[];
   readonly clock: Clock;

@@ -21,8 +21,8 @@ export interface ClusterOptions extends ClusterStoresOptions {
 }
 
 /**
- * Opens the engine on Kafka, MongoDB and Redis. Throws a sentence that names the part when Kafka or MongoDB cannot be
- * reached; Redis may be away, what needs it follows when it comes.
+ * Opens the engine on Kafka, MongoDB and Redis. Throws an error that names the component if Kafka or MongoDB is
+ * unreachable. Redis may be down; dependent functions start when it recovers.
  */
 export function openCluster(options: ClusterOptions): Promise<Engine> {
   const { clock, log } = options;
@@ -50,7 +50,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
   });
 }
 
-/** Opens the log with the store's base. Refuses one that is not the log that the store knows; a store that knows none takes this one. */
+/** Opens the log with the store's base. Rejects a log that does not belong to the store; a store without a log accepts it. */
 async function openKnownLog(
   connection: Connection,
   { stores, kafka, log }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log'>,
@@ -76,7 +76,7 @@ async function openKnownLog(
   }
 }
 
-/** Opens the jobs alone. */
+/** Opens only the job queue. */
 export function openClusterJobQueue({
   stores,
   kafka,

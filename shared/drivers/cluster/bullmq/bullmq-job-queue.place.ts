@@ -7,7 +7,7 @@ import type { JobQueue } from '../../../ports/job-queue.ts';
 import { openBullmqJobQueue } from './bullmq-job-queue.ts';
 import { deleteKeys } from '../redis/redis-bus.place.ts';
 
-/** Queues under a prefix of their own on the Redis. */
+/** Queues with a unique prefix on the Redis server. */
 export function newBullmqPlace(url: string): Promise<JobQueuePlace & { readonly prefix: string }> {
   const prefix = `test-${randomUUID()}`;
   const address = JSON.stringify({ url, prefix });

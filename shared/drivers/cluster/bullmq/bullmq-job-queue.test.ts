@@ -14,12 +14,12 @@ const queue = 'errands';
 describeWithEngines('bullmq', ({ redisUrl }) => {
   jobQueueContract('bullmq', () => newBullmqPlace(redisUrl));
 
-  describe('bullmq: a queue whose Redis goes away', () => {
+  describe('bullmq: a queue during an outage of Redis', () => {
     let place: Awaited<ReturnType<typeof newBullmqPlace>>;
     let proxy: TcpProxy;
-    /** Reaches Redis through the proxy. */
+    /** Connects to Redis through the proxy. */
     let jobs: JobQueue;
-    /** Reaches it directly. */
+    /** Connects directly. */
     let other: JobQueue;
 
     const openThroughProxy = (): Promise<JobQueue> => {
@@ -42,14 +42,14 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       await place.remove();
     });
 
-    /** Resolves with the milliseconds after which the call was refused as unavailable. */
+    /** Resolves with the milliseconds until the call was rejected as unavailable. */
     const refusal = async (call: () => Promise<unknown>): Promise<number> => {
       const started = performance.now();
       await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
       return performance.now() - started;
     };
 
-    test('all that is asked of it is refused at once, and answered when Redis is back', async () => {
+    test('rejects all calls immediately, and works again when Redis recovers', async () => {
       await jobs.add(queue, [newJob()]);
       proxy.cut({ refuse: true });
       await eventually(() =>
@@ -66,23 +66,23 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         () => jobs.schedule(queue, { id: 'a', every: 1_000, data: {} }),
         () => jobs.add('never-asked-before', [newJob()]),
       ];
-      for (const call of calls) expect(await refusal(call)).toBeLessThan(500); // waiting for an answer would take longer
+      for (const call of calls) expect(await refusal(call)).toBeLessThan(500); // waiting for a response would take longer
       proxy.restore();
       await eventually(() => jobs.ping());
       await jobs.add('never-asked-before', [newJob()]);
       expect(await jobs.counts(queue)).toMatchObject({ waiting: 1 });
     });
 
-    test('jobs that are added while Redis is silent are refused within two seconds', async () => {
+    test('rejects added jobs within two seconds while Redis is silent', async () => {
       await jobs.add(queue, [newJob()]);
       proxy.hold();
-      // Two seconds, and what a busy machine adds.
+      // Two seconds plus tolerance for a busy machine.
       expect(await refusal(() => jobs.add(queue, newJobs(100)))).toBeLessThan(4_000);
       expect(await refusal(() => jobs.add(queue, [newJob()]))).toBeLessThan(4_000);
     });
 
     for (const fault of ['cut', 'hold'] as const) {
-      test(`workers go on when Redis is back (${fault})`, async () => {
+      test(`workers continue when Redis recovers (${fault})`, async () => {
         const { ids } = await collect(jobs, queue, { leaseMs: 2_000 });
         const before = newJob();
         await other.add(queue, [before]);
@@ -96,7 +96,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
             () => true,
           ),
         );
-        await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(tries + 2)); // given up and tried anew
+        await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(tries + 2)); // disconnected and reconnected
         const after = newJobs(50);
         await other.add(queue, after);
         proxy.restore();
@@ -107,7 +107,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       }, 60_000);
     }
 
-    test('the end of a run that Redis was away for is told when it is back, and the job is not run again', async () => {
+    test('records the end of a run after an outage, without running the job again', async () => {
       const running = gate();
       const { runs } = await collect(jobs, queue, { run: () => running.wait() });
       await other.add(queue, [newJob()]);
@@ -127,7 +127,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       expect(await other.counts(queue)).toMatchObject({ failed: 0 });
     });
 
-    test('a queue that is opened while Redis is away works when it comes', async () => {
+    test('a queue opened during an outage works after it', async () => {
       await jobs.close();
       proxy.cut({ refuse: true });
       jobs = await openThroughProxy();
@@ -141,7 +141,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       await eventually(() => ids().some((id) => id.startsWith('sweep.')));
     });
 
-    test('closing leaves no connection, also while Redis is away or silent', async () => {
+    test('close leaves no connection, even while Redis is down or silent', async () => {
       await collect(jobs, queue);
       await collect(jobs, `${queue}-other`);
       await jobs.add(queue, [newJob()]);
@@ -166,7 +166,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         proxy.restore();
         await other.ping();
         await eventually(() => expect(proxy.connectionCount).toBe(0));
-        // Counted only now: the system takes a connection before the proxy hears of it, the last try of all perhaps too.
+        // Counted only now, because the system accepts a connection before the proxy sees it.
         const tries = proxy.acceptedCount;
         await other.add(`${queue}-later`, [newJob({ id: fault, delayMs: 1_500 })]);
         const later = await collect(other, `${queue}-later`);

@@ -21,19 +21,19 @@ import { RedisConnection } from '../redis/redis-connection.ts';
 
 export interface BullmqJobQueueOptions {
   readonly url: string;
-  /** Before the names of all keys, so that several systems can share a Redis; without a colon at its end. */
+  /** Prefix of all keys, so that several installations can share a Redis server; without a trailing colon. */
   readonly prefix: string;
   readonly log: Logger;
   readonly clock?: Clock;
 }
 
 /**
- * The job queue of many nodes: BullMQ on a Redis that evicts nothing and writes an append-only file. Resolves when the
- * connection stands, or after two seconds without: a node starts while Redis is away, and its workers begin when it comes.
- * A finished job's id is known for a day at least, unless 100,000 jobs of its queue finished after it.
+ * The job queue of many nodes: BullMQ on a Redis server without eviction and with an append-only file. Resolves when the
+ * connection is open, or after two seconds: a node can start while Redis is down, and its workers start when it recovers.
+ * The ID of a finished job is known for at least a day, unless 100,000 jobs of its queue finished after it.
  *
- * Schedules are fired by `ScheduleRunner` and not by BullMQ's job schedulers, whose next job is made when the one before
- * is taken: a slot that passed while nobody worked would be made up for, and a lost job would end its schedule.
+ * `ScheduleRunner` fires schedules instead of BullMQ's job schedulers, which create the next job when the previous one
+ * is claimed: a slot missed without workers would be caught up, and a lost job would end its schedule.
  */
 export async function openBullmqJobQueue(options: BullmqJobQueueOptions): Promise<JobQueue> {
   const jobs = new BullmqJobQueue(options);
@@ -46,11 +46,11 @@ const openTimeoutMs = 2_000;
 class BullmqJobQueue implements JobQueue {
   readonly #options: BullmqJobQueueOptions;
   readonly #clock: Clock;
-  /** For all that is asked of the queue: fails fast. */
+  /** For calls on the queue; fails fast. */
   readonly #asking: RedisConnection;
-  /** For the workers: waits for Redis. Opened with the first of them. */
+  /** For the workers; waits for Redis. Opened with the first worker. */
   #working: RedisConnection | undefined;
-  /** The connections that the workers block on, made by BullMQ, which cannot close those that wait for Redis. */
+  /** The workers' blocking connections, created by BullMQ, which cannot close them while they wait for Redis. */
   readonly #blocking = new Set<Redis>();
   readonly #queues = new Map<string, Queue<JobData>>();
   readonly #workers = new Map<string, Set<BullmqJobWorker>>();
@@ -65,8 +65,7 @@ class BullmqJobQueue implements JobQueue {
 
   async settle(): Promise<void> {
     await this.#asking.settle(openTimeoutMs);
-    if (!this.#asking.isUp)
-      this.#options.log.warn({ err: this.#asking.lastError }, 'the queue is away, it is tried on');
+    if (!this.#asking.isUp) this.#options.log.warn({ err: this.#asking.lastError }, 'Redis unreachable, retrying');
   }
 
   async add(queue: string, jobs: readonly NewJob[]): Promise<void> {
@@ -86,7 +85,7 @@ class BullmqJobQueue implements JobQueue {
     }));
     const [first, ...others] = made;
     await this.#ask(queue, async (engine) => {
-      // One alone is spared the transaction, which costs as much again.
+      // A single job needs no transaction, which would double the cost.
       if (others.length === 0) await engine.add(first!.name, first!.data, first!.opts);
       else await engine.addBulk(made);
     });
@@ -214,7 +213,7 @@ class BullmqJobQueue implements JobQueue {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
     const { prefix, log } = this.#options;
-    // Neither waits for Redis nor asks it anything before the first command: what fails there once would fail for ever.
+    // Neither waits for Redis nor sends anything before the first command: a failure there would be permanent.
     const options = {
       connection: this.#asking.redis,
       prefix,
@@ -223,7 +222,7 @@ class BullmqJobQueue implements JobQueue {
       skipMetasUpdate: true,
     };
     const queue = new Queue<JobData>(name, options);
-    queue.on('error', (error) => log.debug({ err: error, queue: name }, 'the queue met an error'));
+    queue.on('error', (error) => log.debug({ err: error, queue: name }, 'job queue error'));
     this.#queues.set(name, queue);
     return queue;
   }

@@ -8,37 +8,37 @@ import { failureReason, jobRules, retryPauseMs } from '../../job-rules.ts';
 export interface BullmqJobWorkerOptions extends WorkOptions {
   readonly queue: string;
   readonly prefix: string;
-  /** Shared by the workers of the process, which open one more each to block on. Not closed by them. */
+  /** Shared by the workers of the process, each of which opens another one for blocking. Not closed by them. */
   readonly redis: Redis;
   readonly log: Logger;
 }
 
-/** After a failed command. The default of 15 s would let leases end while Redis was away for a moment. */
+/** The pause after a failed command. With the default of 15 s, leases would end during a short outage. */
 const retryDelayMs = 1_000;
 
-/** Harm prevented: a busy queue's finished jobs filling Redis' memory. As many take about 140 MB. */
+/** Limits the memory of finished jobs in Redis. This many take about 140 MB. */
 const finishedMax = 100_000;
 
-/** How often lost leases are looked for, as a part of the lease: a killed worker's job waits for 1 ¼ leases at most. */
+/** The interval of checks for lost leases, as a fraction of the lease: the job of a killed worker waits at most 1 ¼ leases. */
 const checksPerLease = 4;
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1_000);
 
-/** How long a worker that runs nothing may take to leave. Without Redis it never does. */
+/** Time limit for closing an idle worker. Without Redis it would not end. */
 const leaveTimeoutMs = 2_000;
 
 class LeavingWorker extends BullmqWorker<JobData> {
-  /** Renews no lease from now on. */
+  /** Stops renewing leases. */
   async dropLeases(): Promise<void> {
     await this.lockManager.close();
   }
 }
 
-/** Runs one queue's jobs with BullMQ. */
+/** Runs the jobs of one queue with BullMQ. */
 export class BullmqJobWorker implements Worker {
   readonly #worker: LeavingWorker;
   readonly #options: BullmqJobWorkerOptions;
-  /** What runs here, with the token that its lease is held by. */
+  /** Running jobs with the tokens of their leases. */
   readonly #running = new Map<BullmqJob<JobData>, string>();
   #closing: Promise<void> | undefined;
 
@@ -58,8 +58,8 @@ export class BullmqJobWorker implements Worker {
       settings: { backoffStrategy: (failedRuns, _type, _error, job) => retryPauseMs(backoffMsOf(job), failedRuns) },
     });
     this.#worker.on('error', (error) => {
-      // That the connection is lost is told by the connection, once and not at each try.
-      log[isOfConnection(error) ? 'debug' : 'warn']({ err: error, queue }, 'a worker of the queue met an error');
+      // The connection logs its loss once, not on each retry.
+      log[isOfConnection(error) ? 'debug' : 'warn']({ err: error, queue }, 'job worker error');
     });
   }
 
@@ -74,7 +74,7 @@ export class BullmqJobWorker implements Worker {
     }
   }
 
-  /** What BullMQ is told of a failed run. */
+  /** Maps a failed run for BullMQ. */
   async #failure(error: unknown, job: BullmqJob<JobData>, token: string): Promise<Error> {
     const reason = failureReason(error);
     if (error instanceof Discard) return new UnrecoverableError(reason);
@@ -90,7 +90,7 @@ export class BullmqJobWorker implements Worker {
 
   async #close(graceMs: number): Promise<void> {
     const closed = this.#worker.close();
-    closed.catch(() => undefined); // ends when the last run does, whoever still waits for it
+    closed.catch(() => undefined); // ends with the last run
     const limit = Promise.withResolvers<void>();
     const timer = setTimeout(limit.resolve, this.#running.size > 0 ? graceMs : Math.min(graceMs, leaveTimeoutMs));
     await Promise.race([closed, limit.promise]);
@@ -99,10 +99,13 @@ export class BullmqJobWorker implements Worker {
     if (this.#running.size > 0) await this.#giveBack();
   }
 
-  /** Ends the leases of what still runs, so that others need not wait for that. Without Redis they end by themselves. */
+  /** Releases the leases of running jobs, so that other workers need not wait. Without Redis they expire. */
   async #giveBack(): Promise<void> {
     const { log, queue } = this.#options;
-    log.warn({ queue, jobs: this.#running.size }, 'jobs were still running when their worker closed: others run them');
+    log.warn(
+      { queue, jobs: this.#running.size },
+      'jobs were still running when their worker closed, other workers run them',
+    );
     const left = [...this.#running].map(([job, token]) => job.moveToWait(token));
     await settledWithin(leaveTimeoutMs, left);
   }

@@ -8,7 +8,7 @@ import { dayMs, type KafkaTopicOptions } from './kafka-topic.ts';
 
 const timeoutMs = 8_000;
 
-/** Asks the brokers for themselves and for the log's topic. */
+/** Checks the brokers and the log's topic. */
 export async function inspectKafka(stores: ClusterConfig, topic: KafkaTopicOptions, log: Logger): Promise<Finding[]> {
   const found = findingsOf('Kafka');
   const brokers = stores.kafkaBrokers;
@@ -25,7 +25,7 @@ export async function inspectKafka(stores: ClusterConfig, topic: KafkaTopicOptio
   } catch (error) {
     return [
       found.fault(
-        `${brokers.join(', ')} cannot be used (${(error as Error).message}): check KAFKA_BROKERS, KAFKA_TLS and KAFKA_SASL_*, and that this machine reaches what the brokers advertise`,
+        `${brokers.join(', ')} is not usable (${(error as Error).message}): check KAFKA_BROKERS, KAFKA_TLS and KAFKA_SASL_*, and that this machine reaches the advertised addresses of the brokers`,
       ),
     ];
   } finally {
@@ -41,9 +41,9 @@ async function inspectTopic(found: Findings, admin: Admin, options: KafkaTopicOp
     const few =
       brokers.length < replication
         ? found.fault(
-            `${brokers.length} of the ${replication} brokers that KAFKA_REPLICATION asks for: the topic ${topic} cannot be made`,
+            `${brokers.length} of the ${replication} brokers that KAFKA_REPLICATION requires: the topic ${topic} cannot be created`,
           )
-        : found.ok(`the topic ${topic} will be made at the first start`);
+        : found.ok(`the topic ${topic} will be created at the first start`);
     return [reached, few];
   }
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -53,7 +53,7 @@ async function inspectTopic(found: Findings, admin: Admin, options: KafkaTopicOp
       ? []
       : [
           found.warning(
-            `${topic} has ${inTopic.length} partitions, not the ${partitions} of KAFKA_PARTITIONS: its own count`,
+            `${topic} has ${inTopic.length} partitions instead of the ${partitions} in KAFKA_PARTITIONS: the topic's number applies`,
           ),
         ];
   return [
@@ -64,7 +64,7 @@ async function inspectTopic(found: Findings, admin: Admin, options: KafkaTopicOp
   ];
 }
 
-/** Whether each partition has a leader and as many replicas as it should. */
+/** Checks that each partition has a leader and all replicas. */
 export function replicaFindings(
   found: Findings,
   topic: string,
@@ -74,16 +74,12 @@ export function replicaFindings(
   if (leaderless.length > 0)
     return [
       found.fault(
-        `${leaderless.length} of ${partitions.length} partitions of ${topic} have no leader: bring the missing brokers back`,
+        `${leaderless.length} of ${partitions.length} partitions of ${topic} have no leader: start the missing brokers`,
       ),
     ];
   const behind = partitions.filter(({ isr, replicas }) => isr.length < replicas.length);
   if (behind.length > 0)
-    return [
-      found.warning(
-        `${behind.length} of ${partitions.length} partitions of ${topic} have replicas that are behind or away`,
-      ),
-    ];
+    return [found.warning(`${behind.length} of ${partitions.length} partitions of ${topic} have out-of-sync replicas`)];
   const replicas = Math.min(...partitions.map((partition) => partition.replicas.length));
   return [
     found.ok(
@@ -92,7 +88,7 @@ export function replicaFindings(
     ...(replicas === 1
       ? [
           found.warning(
-            `${topic} has one replica: what a broker's disk loses is lost. Three brokers and KAFKA_REPLICATION=3 before the topic is made keep it`,
+            `${topic} has one replica, so a failed broker disk loses messages. Use three brokers and set KAFKA_REPLICATION=3 before the topic is created`,
           ),
         ]
       : []),
@@ -113,7 +109,7 @@ async function readSettings(admin: Admin, topic: string): Promise<Map<string, st
   return new Map(resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]));
 }
 
-/** What ends an installation's promises when somebody changes it on the topic. */
+/** Topic settings that break the guarantees if someone changes them. */
 export function topicSettingFindings(
   found: Findings,
   { topic, retentionDays }: Pick<KafkaTopicOptions, 'topic' | 'retentionDays'>,
@@ -126,21 +122,21 @@ export function topicSettingFindings(
       ? []
       : [
           found.fault(
-            `${topic} has cleanup.policy=${settings.get('cleanup.policy')}: with anything but delete records vanish from the middle of the log`,
+            `${topic} has cleanup.policy=${settings.get('cleanup.policy')}: set delete, otherwise records in the middle of the log disappear`,
           ),
         ]),
     ...(settings.get('message.timestamp.type') === 'LogAppendTime'
       ? []
       : [
           found.warning(
-            `${topic} has message.timestamp.type=${settings.get('message.timestamp.type')}: set LogAppendTime, or a wrong clock of one node keeps or ends records`,
+            `${topic} has message.timestamp.type=${settings.get('message.timestamp.type')}: set LogAppendTime, otherwise a node with a wrong clock changes the retention of records`,
           ),
         ]),
     ...(retentionMs < 0 || retentionMs > asked / 2
       ? []
       : [
           found.warning(
-            `${topic} keeps records for ${(retentionMs / dayMs).toFixed(2)} days, KAFKA_RETENTION_DAYS is ${retentionDays}: what a part of the system did not read in that time is lost to it`,
+            `${topic} keeps records for ${(retentionMs / dayMs).toFixed(2)} days, KAFKA_RETENTION_DAYS is ${retentionDays}: services lose records that they do not read in that time`,
           ),
         ]),
   ];

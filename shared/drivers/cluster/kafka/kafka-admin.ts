@@ -2,7 +2,7 @@ import type { Admin } from 'kafkajs';
 import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
 import { within } from '../../../async/within.ts';
 
-/** First and one past the last broker offset of a partition. */
+/** The first broker offset of a partition and the one after its last. */
 export interface PartitionBounds {
   readonly low: number;
   readonly high: number;
@@ -14,7 +14,7 @@ interface Line {
   readonly connected: Promise<void>;
 }
 
-/** An admin client that is made when it is first needed, and made anew after a failure. */
+/** An admin client that is created on demand and recreated after a failure. */
 export class KafkaAdmin {
   readonly #connection: KafkaWiring;
   #line: Line | undefined;
@@ -24,7 +24,7 @@ export class KafkaAdmin {
     this.#connection = connection;
   }
 
-  /** Does the work within the time, with a second try on a new connection if the first failed. */
+  /** Runs the work within the time, and retries once on a new connection. */
   async call<T>(work: (admin: Admin) => Promise<T>, timeoutMs: number): Promise<T> {
     const deadline = performance.now() + timeoutMs;
     try {
@@ -36,17 +36,17 @@ export class KafkaAdmin {
     }
   }
 
-  /** The bounds of all partitions of the topic. */
+  /** Returns the bounds of all partitions of the topic. */
   async bounds(topic: string, timeoutMs: number): Promise<Map<number, PartitionBounds>> {
     const offsets = await this.call((admin) => admin.fetchTopicOffsets(topic), timeoutMs);
     return new Map(offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]));
   }
 
-  /** Where the group goes on in each partition that it has committed anything of. */
+  /** Returns the group's committed offset per partition. */
   async committed(groupId: string, topic: string, timeoutMs: number): Promise<Map<number, number>> {
     const [ofTopic] = await this.call((admin) => admin.fetchOffsets({ groupId, topics: [topic] }), timeoutMs);
     const offsets = (ofTopic?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const);
-    return new Map(offsets.filter(([, offset]) => offset >= 0)); // -1 stands for none
+    return new Map(offsets.filter(([, offset]) => offset >= 0)); // -1 means no committed offset
   }
 
   async close(): Promise<void> {

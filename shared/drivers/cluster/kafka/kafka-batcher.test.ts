@@ -8,7 +8,7 @@ const record = (partition: number, bytes = 10): OutgoingRecord => ({
   headers: {},
 });
 
-/** A batcher whose sends end when the test says so. */
+/** A batcher whose sends end when the test asks for it. */
 function heldBatcher() {
   const sends: { records: readonly OutgoingRecord[]; answer: PromiseWithResolvers<Map<number, number>> }[] = [];
   const batcher = new KafkaBatcher((records) => {
@@ -21,7 +21,7 @@ function heldBatcher() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-test('what arrives in one turn is one batch, and what arrives while it is under way is the next', async () => {
+test('batches records of one tick, and records that arrive during a send into the next batch', async () => {
   const { batcher, sends } = heldBatcher();
   const first = [batcher.append(record(0)), batcher.append(record(1)), batcher.append(record(0))];
   await turn();
@@ -47,7 +47,7 @@ test('what arrives in one turn is one batch, and what arrives while it is under 
   await batcher.drained();
 });
 
-test('a send that fails refuses its own records, and the next batch is sent', async () => {
+test('rejects only the records of a failed send and sends the next batch', async () => {
   const { batcher, sends } = heldBatcher();
   const failing = batcher.append(record(0));
   await turn();
@@ -59,7 +59,7 @@ test('a send that fails refuses its own records, and the next batch is sent', as
   expect(await next).toBe(0);
 });
 
-test('a batch stays under what a broker takes for one partition, and under a thousand records', async () => {
+test("limits a batch to the broker's size per partition and to a thousand records", async () => {
   const { batcher, sends } = heldBatcher();
   const answerAll = async (): Promise<void> => {
     for (let n = 0; n < sends.length; n += 1) {
@@ -86,7 +86,7 @@ test('a batch stays under what a broker takes for one partition, and under a tho
   expect(sends.flatMap(({ records }) => records).length).toBe(2_506);
 });
 
-test('a record larger than a batch may be is sent alone', async () => {
+test('sends an oversized record alone', async () => {
   const { batcher, sends } = heldBatcher();
   const outcome = batcher.append(record(0, 2_000_000));
   await turn();
@@ -94,7 +94,7 @@ test('a record larger than a batch may be is sent alone', async () => {
   expect(await outcome).toBe(1);
 });
 
-test('appends beyond ten thousand waiting records, or sixteen megabytes, are refused at once', async () => {
+test('rejects appends beyond ten thousand queued records or sixteen megabytes immediately', async () => {
   const { batcher, sends } = heldBatcher();
   const waiting = Array.from({ length: 10_000 }, () => batcher.append(record(0)));
   await expect(batcher.append(record(0))).rejects.toMatchObject({ code: 'unavailable' });
@@ -115,7 +115,7 @@ test('appends beyond ten thousand waiting records, or sixteen megabytes, are ref
   await Promise.all(large);
 });
 
-test('a partition without an answer refuses its records only', async () => {
+test('rejects only the records of a partition without a response', async () => {
   const { batcher, sends } = heldBatcher();
   const answered = batcher.append(record(0));
   const unanswered = batcher.append(record(1));

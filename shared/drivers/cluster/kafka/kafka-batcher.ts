@@ -1,7 +1,7 @@
 import { unavailable } from '../../../domain/errors.ts';
 import type { KafkaRecord } from './kafka-record.ts';
 
-/** A record on its way to a partition. */
+/** A record to send and its partition. */
 export interface OutgoingRecord extends KafkaRecord {
   readonly partition: number;
 }
@@ -16,27 +16,27 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Harm prevented: while the brokers are silent for the length of a send's deadline, publishes must not fill the memory. */
+/** Limits the memory for publishes while the brokers are silent. */
 const waitingMax = 10_000;
 const waitingBytesMax = 16 * 1024 * 1024;
 
-/** kafkajs copies a partition's list for each record it adds, so that the cost grows with the square. */
+/** kafkajs copies a partition's list for each added record, so the cost is quadratic. */
 const batchSizeMax = 1_000;
-/** A partition's share of a request must stay under the broker's `message.max.bytes`, 1,048,588 by default. */
+/** A partition's share of a request must stay below the broker's `message.max.bytes`, 1,048,588 by default. */
 const partitionBytesMax = 900_000;
-/** Headers, key and framing of a record, but for its trace. */
+/** Size of headers, key and framing of a record, without its trace. */
 const recordOverheadBytes = 320;
-/** The names and framing of the trace's headers. */
+/** Size of the names and framing of the trace headers. */
 const traceOverheadBytes = 32;
 
 /**
- * Makes batches of single appends: one batch is under way at any time, and what arrives meanwhile is the next. So the
- * batches grow with the load, an idle log answers after one round trip, and records keep the order of their appends.
+ * Batches single appends: one batch is in flight at a time, and records that arrive meanwhile form the next. So
+ * batches grow with the load, an idle log responds after one round trip, and records keep the order of their appends.
  */
 export class KafkaBatcher {
   readonly #send: SendRecords;
   #waiting: Waiting[] = [];
-  /** Records and bytes that are waiting or under way. */
+  /** Queued and in-flight records and bytes. */
   #count = 0;
   #bytes = 0;
   #isSending = false;
@@ -50,7 +50,7 @@ export class KafkaBatcher {
   append(record: OutgoingRecord): Promise<number> {
     const bytes = record.value.length + recordOverheadBytes + traceBytes(record);
     if (this.#count >= waitingMax || this.#bytes + bytes > waitingBytesMax) {
-      return Promise.reject(unavailable('Log', new Error(`${this.#count} records are waiting already`)));
+      return Promise.reject(unavailable('Log', new Error(`${this.#count} records are already queued`)));
     }
     this.#count += 1;
     this.#bytes += bytes;
@@ -58,11 +58,11 @@ export class KafkaBatcher {
       this.#waiting.push({ record, bytes, resolve, reject });
       if (this.#isSending) return;
       this.#isSending = true;
-      setImmediate(() => void this.#sendAll()); // with what else arrives in this turn of the loop
+      setImmediate(() => void this.#sendAll()); // together with other records of this tick
     });
   }
 
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no records are queued or in flight. */
   drained(): Promise<void> {
     if (!this.#isSending) return Promise.resolve();
     this.#idle ??= Promise.withResolvers();
@@ -80,7 +80,7 @@ export class KafkaBatcher {
       }
       for (const { bytes } of batch) this.#bytes -= bytes;
       this.#count -= batch.length;
-      // Those who waited for this batch append again in this turn, and shall be part of the next one.
+      // Callers that waited for this batch append again in this tick and should be in the next one.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#isSending = false;
@@ -88,7 +88,7 @@ export class KafkaBatcher {
     this.#idle = undefined;
   }
 
-  /** The oldest waiting records, as many as one request may hold. */
+  /** Removes the oldest queued records that fit into one request. */
   #take(): Waiting[] {
     const bytesOf = new Map<number, number>();
     let size = 0;
@@ -106,13 +106,13 @@ function traceBytes({ headers: { traceparent, tracestate } }: OutgoingRecord): n
   return traceparent === undefined ? 0 : traceOverheadBytes + traceparent.length + (tracestate?.length ?? 0);
 }
 
-/** The records of a partition got consecutive offsets, in their order in the batch. */
+/** The records of a partition have consecutive offsets in batch order. */
 function settle(batch: readonly Waiting[], firstOffsets: ReadonlyMap<number, number>): void {
   const next = new Map(firstOffsets);
   for (const { record, resolve, reject } of batch) {
     const offset = next.get(record.partition);
     if (offset === undefined) {
-      reject(unavailable('Log', new Error(`no answer for partition ${record.partition}`)));
+      reject(unavailable('Log', new Error(`no response for partition ${record.partition}`)));
       continue;
     }
     next.set(record.partition, offset + 1);

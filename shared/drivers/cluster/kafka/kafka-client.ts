@@ -4,9 +4,9 @@ import { Kafka, logLevel, type LogEntry, type SASLOptions } from 'kafkajs';
 import type { KafkaSasl, KafkaTls } from '../../../platform/load-config.ts';
 import type { Logger } from '../../../platform/logger.ts';
 
-/** How to reach the brokers. */
+/** Connection settings of the brokers. */
 export interface KafkaConnection {
-  /** `host:port` of some of the brokers; the others are learned from them. */
+  /** `host:port` of some brokers; they announce the others. */
   readonly brokers: readonly string[];
   readonly clientId: string;
   readonly tls?: KafkaTls | undefined;
@@ -14,35 +14,35 @@ export interface KafkaConnection {
   readonly log: Logger;
 }
 
-/** A connection as the driver's parts use it. */
+/** A connection for the components of the driver. */
 export interface KafkaWiring extends KafkaConnection {
-  /** Takes kafkajs' own lines; one for all clients, since a repetition from another client is still one. */
+  /** Receives kafkajs' log lines; shared by all clients to suppress repetitions. */
   readonly clientLog: (entry: LogEntry) => void;
 }
 
-/** One kafkajs client with sockets of its own. */
+/** A kafkajs client with its own sockets. */
 export interface KafkaClient {
   readonly kafka: Kafka;
-  /** Cuts all its connections at once: whatever waits on them fails now, and no timer of theirs stays. */
+  /** Closes all its connections: pending requests fail immediately, and no timer remains. */
   destroy(): void;
 }
 
 export interface KafkaClientOptions {
   readonly requestTimeoutMs: number;
-  /** How often connecting is tried again, with the next broker of the list, before the client gives up. Default 2. */
+  /** The number of connection retries with the next broker before the client fails. Default 2. */
   readonly retries?: number;
 }
 
-/** A network that swallows packets must not hold up the next attempt for longer. */
+/** Limits a connection attempt in a network that drops packets. */
 const connectionTimeoutMs = 2_000;
 const keepAliveMs = 30_000;
-/** The same complaint again within this time goes to the debug level: an outage would write hundreds a minute. */
+/** Repetitions of a log line within this time are logged at debug level; an outage would log hundreds per minute. */
 const repeatedAfterMs = 10_000;
-const givenUp = 'given up by Tocsin';
+const givenUp = 'closed by Tocsin';
 
 /**
- * Makes a client. kafkajs shares state between what is made from one client (committed offsets of groups) and starts
- * with the first broker of the list, so each producer, consumer and admin has its own, with the list shuffled.
+ * Creates a client. kafkajs shares state between the producers and consumers of one client (committed offsets) and starts
+ * with the first broker of the list, so each producer, consumer and admin has its own client with a shuffled list.
  */
 export function kafkaClient(
   connection: KafkaWiring,
@@ -69,7 +69,7 @@ export function kafkaClient(
       sockets.add(socket);
       socket.once('close', () => {
         sockets.delete(socket);
-        socket.unref = () => socket; // kafkajs does it again and again through an outage, and each adds a listener
+        socket.unref = () => socket; // kafkajs repeats it during an outage, and each time adds a listener
       });
       return socket;
     },
@@ -77,18 +77,18 @@ export function kafkaClient(
   return {
     kafka,
     destroy: () => {
-      // kafkajs listens for 'error' and 'end' only: without an error it would wait for answers on a closed socket.
+      // kafkajs listens only for 'error' and 'end': without an error it would wait for responses on a closed socket.
       for (const socket of sockets) socket.destroy(new Error(givenUp));
     },
   };
 }
 
-/** All of it is stated: kafkajs has other defaults where NODE_ENV is `test`. */
+/** All options are explicit, because kafkajs has other defaults if NODE_ENV is `test`. */
 export const shortPauses = { initialRetryTime: 50, maxRetryTime: 500, factor: 0.2, multiplier: 2 } as const;
 
 /**
- * Where kafkajs' own lines go: errors and warnings become warnings, repeated ones and the rest are for debugging. They
- * hold no record's content.
+ * Maps kafkajs' log lines: errors and warnings become warnings; repetitions and other lines are debug. They
+ * contain no record content.
  */
 export function kafkaClientLog(log: Logger): (entry: LogEntry) => void {
   const warnedAt = new Map<string, number>();

@@ -20,7 +20,7 @@ import {
 
 const slow = 60_000;
 
-describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers }) => {
+describeWithEngines('kafka: the event log during outages', ({ kafkaBrokers }) => {
   let topic: string;
   let proxy: KafkaProxy;
   let log: KafkaEventLog;
@@ -36,7 +36,7 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
     await removeTopic(kafkaBrokers, topic);
   }, slow);
 
-  /** Appends one record; resolves with how it went and how long it took. */
+  /** Appends one record; resolves with outcome and duration. */
   const attempt = async (): Promise<{ offset?: number; error?: unknown; ms: number }> => {
     const begun = performance.now();
     try {
@@ -52,13 +52,13 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
 
   describe('while the broker is down', () => {
     test(
-      'appends fail within a second, the next ones at once, and succeed within five seconds of its return',
+      'fails appends within a second, later ones immediately, and succeeds within five seconds after recovery',
       async () => {
         await log.append(0, testRecord(), 'alarms');
         await proxy.refuse();
         const first = await attempt();
         expect(first.error).toMatchObject({ code: 'unavailable', message: 'Log is unavailable' });
-        expect(first.ms).toBeLessThan(2_500); // a second, and what a busy machine adds
+        expect(first.ms).toBeLessThan(2_500); // a second plus tolerance for a busy machine
         await eventually(async () => (await attempt()).ms < 50);
         const next = await Promise.all(Array.from({ length: 20 }, () => attempt()));
         for (const { error } of next) expect(error).toMatchObject({ code: 'unavailable' });
@@ -70,7 +70,7 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
     );
 
     test(
-      'end and ping fail within their time and answer again afterwards',
+      'end and ping fail within their time limit and work again afterwards',
       async () => {
         const end = await log.end(0);
         await proxy.refuse();
@@ -86,7 +86,7 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
     );
 
     test(
-      'a consumer waits, and goes on where it was',
+      'a consumer waits and resumes at its offset',
       async () => {
         const reader = collector();
         await log.consume({ group: newGroup(), onBatch: reader.onBatch });
@@ -105,18 +105,18 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
   });
 
   test(
-    'appends to a silent broker fail at the send’s deadline, in bounded memory, and succeed within five seconds of its return',
+    'appends to a silent broker fail at the send’s deadline with bounded memory, and succeed within five seconds after recovery',
     async () => {
       await log.append(0, testRecord(), 'alarms');
       proxy.hold();
       const attempts = Array.from({ length: 30_000 }, () => attempt());
       const outcomes = await Promise.all(attempts);
       const refusedAtOnce = outcomes.filter(({ error }) =>
-        String((error as Error).cause).includes('records are waiting already'),
+        String((error as Error).cause).includes('records are already queued'),
       );
       expect(outcomes.every(({ error }) => error !== undefined)).toBe(true);
       expect(refusedAtOnce.length).toBe(20_000);
-      expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(25_000); // five seconds, and what a busy machine takes for 30,000 errors
+      expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(25_000); // five seconds plus the time of a busy machine for 30,000 errors
       await eventually(async () => (await attempt()).ms < 50);
       proxy.release();
       await appendUntilDone();
@@ -125,7 +125,7 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
   );
 
   test(
-    'an append whose answer was lost is refused, and what was acknowledged is in the log, with 16 publishers at once',
+    'rejects appends with lost responses, and keeps every acknowledged record, with 16 concurrent publishers',
     async () => {
       let produced = 0;
       proxy.onAnswer = (apiKey) => (apiKey === apiKeys.produce && ++produced % 5 === 0 ? 'cut' : 'pass');
@@ -161,13 +161,13 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
         expect(placed.has(`${publisher % 3}:${offset}:${id}`)).toBe(true);
       for (const own of Map.groupBy(acknowledged, ({ publisher }) => publisher).values())
         expectGrowing(own.map(({ offset }) => offset));
-      expect(new Set(seen.map(({ record }) => record.message.id)).size).toBe(seen.length); // it sends nothing twice
+      expect(new Set(seen.map(({ record }) => record.message.id)).size).toBe(seen.length); // sends nothing twice
     },
     slow,
   );
 
   test(
-    'a consumer whose fetch is never answered goes on by itself',
+    'a consumer recovers from a fetch without a response',
     async () => {
       const reader = collector();
       await log.consume({ group: newGroup(), onBatch: reader.onBatch });
@@ -181,7 +181,7 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
   );
 
   test(
-    'a consumer that cannot join again, and is still counted in by its group, goes on by itself',
+    'a consumer that cannot rejoin, but still counts as a member, recovers',
     async () => {
       const reader = collector();
       await log.consume({ group: newGroup(), onBatch: reader.onBatch });
@@ -191,7 +191,7 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
         [apiKeys.heartbeat, heartbeatElsewhere],
         [apiKeys.joinGroup, joinWhileLoading],
       ]);
-      // What a restarted broker says while it reads what it knows of its groups: each once, the heartbeat first.
+      // Responses of a restarted broker while it loads its groups: each once, the heartbeat first.
       proxy.onRequest = (apiKey) => {
         const answer = apiKey === apiKeys.joinGroup && answers.has(apiKeys.heartbeat) ? undefined : answers.get(apiKey);
         if (answer !== undefined) answers.delete(apiKey);
@@ -206,12 +206,12 @@ describeWithEngines('kafka: the event log through an outage', ({ kafkaBrokers })
   );
 
   test(
-    'opening a log whose brokers cannot be reached fails and names them',
+    'fails to open with unreachable brokers and names them',
     async () => {
       await proxy.refuse();
       const begun = performance.now();
       await expect(openKafkaEventLog(testOptions(proxy.address, topic))).rejects.toThrow(
-        `Kafka cannot be used at ${proxy.address}`,
+        `Kafka is unreachable at ${proxy.address}`,
       );
       expect(performance.now() - begun).toBeLessThan(15_000);
     },

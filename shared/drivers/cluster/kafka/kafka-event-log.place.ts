@@ -5,10 +5,10 @@ import { openLogger } from '../../../platform/logger.ts';
 import type { EventLogPlace } from '../../../contracts/event-log/event-log.contract.ts';
 import { openKafkaEventLog, type KafkaEventLog, type KafkaEventLogOptions } from './kafka-event-log.ts';
 
-/** A name for a topic that no other test has. */
+/** A unique topic name. */
 export const newTopicName = (): string => `tocsin-test-${randomUUID()}`;
 
-/** A fresh topic on the brokers. */
+/** A new topic on the brokers. */
 export function newKafkaPlace(brokers: string): Promise<EventLogPlace> {
   const topic = newTopicName();
   const address = JSON.stringify({ brokers, topic });
@@ -20,7 +20,7 @@ export function newKafkaPlace(brokers: string): Promise<EventLogPlace> {
   });
 }
 
-/** Opens the log on the topic, both named in the address. */
+/** Opens the log at the address, which contains brokers and topic. */
 export function openEventLogAt(address: string): Promise<KafkaEventLog> {
   const { brokers, topic } = JSON.parse(address) as { brokers: string; topic: string };
   return openKafkaEventLog(testOptions(brokers, topic));
@@ -41,6 +41,6 @@ export function testOptions(brokers: string, topic: string): KafkaEventLogOption
 export async function removeTopic(brokers: string, topic: string): Promise<void> {
   const admin = new Kafka({ brokers: brokers.split(','), logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
-  await admin.deleteTopics({ topics: [topic] }).catch(() => undefined); // a test may not have made it
+  await admin.deleteTopics({ topics: [topic] }).catch(() => undefined); // a test may not have created it
   await admin.disconnect();
 }

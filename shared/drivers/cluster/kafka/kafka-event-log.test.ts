@@ -15,7 +15,7 @@ describeWithEngines('kafka', ({ kafkaBrokers }) => {
   eventLogContract('kafka', () => newKafkaPlace(kafkaBrokers));
 });
 
-describeWithEngines('kafka: the event log on a topic that others use too', ({ kafkaBrokers }) => {
+describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers }) => {
   /** Another program with access to the brokers. */
   const other = new Kafka({ brokers: kafkaBrokers.split(','), logLevel: logLevel.NOTHING });
   let topic: string;
@@ -51,7 +51,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
   };
   const deleteBefore = (offset: string): Promise<void> =>
     admin(async (client) => {
-      await client.fetchTopicOffsets(topic); // kafkajs knows no topic before it has asked for it
+      await client.fetchTopicOffsets(topic); // kafkajs must load the topic's metadata first
       await client.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset }] });
     });
 
@@ -104,7 +104,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     });
   });
 
-  test('records that cannot be read are left out, and the ones around them arrive', async () => {
+  test('skips unreadable records and delivers the others', async () => {
     const producer = other.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
       allowAutoTopicCreation: false,
@@ -144,7 +144,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
           }),
           headers,
         },
-        // No id of ours: jobs, streams and addresses have places for those alone.
+        // Not a Tocsin ID: jobs and streams only accept those.
         {
           value: JSON.stringify({ ...whole, timestamp: headers.ce_time, expires_at: headers.ce_time, id: 'order 42' }),
           headers,
@@ -160,7 +160,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     expect(after - before).toBe(9);
   });
 
-  test('a start before the log’s start goes on from there', async () => {
+  test('starts at the log’s start if asked for an earlier offset', async () => {
     for (let n = 0; n < 10; n += 1) await log.append(0, testRecord(), 'alarms');
     await deleteBefore('6');
     const reader = collector();
@@ -168,7 +168,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await eventually(() => expect(reader.offsets()).toEqual([6, 7, 8, 9]));
   });
 
-  test('a committed position that has left the log goes on from the log’s start', async () => {
+  test('starts at the log’s start if the committed offset was removed', async () => {
     const group = newGroup();
     await appendTo(log, 3, 0);
     const first = collector();
@@ -182,7 +182,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await eventually(() => expect(second.offsets()).toEqual([6, 7, 8, 9]));
   });
 
-  test('positions are the broker’s offsets above the base', async () => {
+  test('offsets are the broker’s offsets plus the base', async () => {
     const based = await openKafkaEventLog({
       ...testOptions(kafkaBrokers, topic),
       base: (partition) => 1_000 * (partition + 1),
@@ -212,7 +212,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     }
   });
 
-  test('the topic is made with the broker’s clock and a retention that counts its segments in', async () => {
+  test('creates the topic with the broker’s clock and a retention that includes its segments', async () => {
     const { resources } = await admin((client) =>
       client.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name: topic }] }),
     );
@@ -224,7 +224,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     expect(Number(configs.get('retention.ms')) + Number(configs.get('segment.ms'))).toBe(7 * 86_400_000);
   });
 
-  test('an existing topic keeps its number of partitions, and two that open a missing one both succeed', async () => {
+  test('keeps the partitions of an existing topic, and two concurrent opens of a missing one succeed', async () => {
     const again = await openKafkaEventLog({ ...testOptions(kafkaBrokers, topic), partitions: 12 });
     expect(again.partitions).toBe(3);
     await again.close();
@@ -237,7 +237,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await removeTopic(kafkaBrokers, missing);
   });
 
-  test('groups of one name on two topics of a broker know nothing of each other', async () => {
+  test('groups with one name on two topics are independent', async () => {
     const otherTopic = newTopicName();
     const other = await openKafkaEventLog(testOptions(kafkaBrokers, otherTopic));
     try {
@@ -255,7 +255,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     }
   });
 
-  test('a handler that fails or hangs on one partition does not hold up the others', async () => {
+  test('a failing or hanging handler of one partition does not block others', async () => {
     const reader = collector();
     let failures = 0;
     await log.consume({
@@ -272,7 +272,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
     await eventually(() => expect(reader.ids().size).toBe(ids.length));
   });
 
-  test('a member that keeps a partition through a rebalance goes on where it was', async () => {
+  test('a member that keeps a partition in a rebalance continues at its offset', async () => {
     const group = newGroup();
     const first = collector();
     const second = collector();
@@ -294,7 +294,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
   });
 
   test(
-    'a handler that takes longer than a session keeps its partition',
+    'a handler slower than the session timeout keeps its partition',
     async () => {
       let runs = 0;
       const finished = Promise.withResolvers<void>();
@@ -324,7 +324,7 @@ describeWithEngines('kafka: the event log on a topic that others use too', ({ ka
 const texts = ({ headers }: KafkaMessage): Record<string, string> =>
   Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]));
 
-/** Ends only when the batch is taken away. */
+/** Ends only when the batch is revoked. */
 const hang = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 

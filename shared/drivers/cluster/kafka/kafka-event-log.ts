@@ -13,30 +13,30 @@ import { KafkaSender } from './kafka-sender.ts';
 import { ensureKafkaTopic, type KafkaTopicOptions } from './kafka-topic.ts';
 
 export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions {
-  /** Added to a partition's broker offsets to make positions; 0 when not given. */
+  /** The base added to a partition's broker offsets. Default 0. */
   readonly base?: (partition: number) => number;
 }
 
-/** An event log on Kafka, and which cluster it is on: positions mean nothing on another one. */
+/** An event log on Kafka and its cluster ID: offsets are only valid on this cluster. */
 export interface KafkaEventLog extends EventLog {
   readonly clusterId: string;
-  /** One past the last broker offset of each partition, as it was when the log was opened. */
+  /** The end offset of each partition on the broker when the log was opened. */
   readonly endsAtOpen: ReadonlyMap<number, number>;
 }
 
 const openTimeoutMs = 10_000;
 const openAttemptMs = 4_000;
 const openPauseMs = 250;
-/** A login that nothing but refusals came to: a broker that has just started may not know its users for a moment. */
+/** The grace period for rejected logins, because a starting broker may not know its users yet. */
 const refusedMs = 1_000;
 const answerTimeoutMs = 2_000;
 
 /**
- * Opens the log on the topic, which is made where it is missing. Throws an error that names the brokers when they
- * cannot be reached within ten seconds, and after a second when they refuse the login.
+ * Opens the log on the topic, which is created if missing. Throws an error that names the brokers if they
+ * are unreachable for ten seconds, or reject the login for a second.
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
-  if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has other internals: its idle timer is left as it is');
+  if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has unexpected internals, not patching its idle timer');
   const wiring: KafkaWiring = { ...options, clientLog: kafkaClientLog(options.log) };
   const admin = new KafkaAdmin(wiring);
   const sender = new KafkaSender(wiring, options.topic);
@@ -60,12 +60,12 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
       }
       await Promise.all([sender.close(), admin.close()]);
       const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`Kafka cannot be used at ${options.brokers.join(', ')}: ${reason}`, { cause: error });
+      throw new Error(`Kafka is unreachable at ${options.brokers.join(', ')}: ${reason}`, { cause: error });
     }
   }
 }
 
-/** kafkajs gives its error this name also when the connection ends in the middle of a login. */
+/** kafkajs also uses this error name if the connection ends during a login. */
 const isRefusedLogin = (error: unknown): boolean =>
   error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
 
@@ -89,9 +89,9 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #sender: KafkaSender;
   readonly #batcher: KafkaBatcher;
   readonly #members = new Set<KafkaMember>();
-  /** One past the last broker offset that is known of, per partition. */
+  /** The known end offset on the broker, per partition. */
   readonly #nexts: Map<number, number>;
-  /** Why nothing is appended any more. */
+  /** Why appends are stopped. */
   #wentBack: Error | null = null;
   #closing: Promise<void> | undefined;
 
@@ -119,17 +119,17 @@ class OpenKafkaEventLog implements KafkaEventLog {
       .then((offset) => this.#base(partition) + this.#onlyGrowing(partition, offset));
   }
 
-  /** Harm prevented: positions handed out twice by nodes that run while the topic is made anew, or a broker comes back without its last records. */
+  /** Prevents assigning offsets twice if the topic is recreated, or a broker loses its last records, while nodes run. */
   #onlyGrowing(partition: number, offset: number): number {
     const next = this.#nexts.get(partition) ?? 0;
     if (offset < next && this.#wentBack === null) {
       const { topic, log } = this.#options;
       this.#wentBack = new Error(
-        `partition ${partition} of ${topic} goes on at ${offset}, after ${next - 1}: it was lost or made anew`,
+        `partition ${partition} of ${topic} continues at ${offset} after ${next - 1}: it was lost or recreated`,
       );
       log.error(
         { err: this.#wentBack },
-        'nothing is published any more: stop every node, run `tocsin log adopt`, and start them again',
+        'publishing stopped: stop all nodes, run `tocsin log adopt`, and start them again',
       );
     }
     if (this.#wentBack !== null) throw unavailable('Log', this.#wentBack);
@@ -174,7 +174,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
         this.#admin.bounds(topic, answerTimeoutMs),
         this.#admin.committed(kafkaGroupId(topic, group), topic, answerTimeoutMs),
       ]);
-      // A group that never committed, and one whose records have left Kafka, goes on at the first that is there.
+      // A group without a committed offset, or with a removed one, starts at the first available record.
       return [...bounds].reduce(
         (sum, [partition, { low, high }]) => sum + high - Math.max(low, committed.get(partition) ?? low),
         0,

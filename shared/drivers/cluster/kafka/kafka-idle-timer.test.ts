@@ -10,7 +10,7 @@ interface Queue {
   destroy(): void;
 }
 
-test('an idle connection of kafkajs sets no timer, one with waiting or throttled requests does', () => {
+test('an idle kafkajs connection sets no timer; one with pending or throttled requests does', () => {
   expect(patchKafkaIdleTimer()).toBe(true);
   expect(patchKafkaIdleTimer()).toBe(true);
   const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as new (

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** What of kafkajs' RequestQueue the patch needs; anything else is left alone. */
+/** The part of kafkajs' RequestQueue that the patch uses. */
 interface RequestQueue {
   readonly pending: readonly unknown[];
   readonly throttledUntil: number;
@@ -10,11 +10,11 @@ interface RequestQueue {
 const patched = Symbol('tocsin: idle timer patched');
 
 /**
- * Stops kafkajs 2.2.4 from waking up 868 times a second on every connection that once had a response: its check for
- * throttled requests re-arms a timer of 1 ms for ever, which costs 5 % of a core for nothing and makes Node 24 warn of
- * negative timeouts (https://github.com/tulios/kafkajs/issues/1751). Can go when that is fixed upstream.
+ * Stops kafkajs 2.2.4 from waking up 868 times per second on every connection that once had a response: its check for
+ * throttled requests re-arms a 1 ms timer forever, which costs 5 % of a core and makes Node 24 warn of
+ * negative timeouts (https://github.com/tulios/kafkajs/issues/1751). Remove it when fixed upstream.
  *
- * Resolves to whether the patch is in place; a version with other internals is left as it is.
+ * Resolves with whether the patch was applied; does not change versions with other internals.
  */
 export function patchKafkaIdleTimer(): boolean {
   const proto = requestQueuePrototype();
@@ -34,6 +34,6 @@ function requestQueuePrototype(): RequestQueue | undefined {
     const queue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as { prototype?: RequestQueue };
     return typeof queue.prototype?.scheduleCheckPendingRequests === 'function' ? queue.prototype : undefined;
   } catch {
-    return undefined; // the file is gone in another version
+    return undefined; // the file does not exist in other versions
   }
 }

@@ -4,12 +4,12 @@ import { KafkaSession, type SessionOptions } from './kafka-session.ts';
 import { within } from '../../../async/within.ts';
 
 const rebuildPauseMs = { first: 250, longest: 2_000 } as const;
-/** A handler that ignores its signal keeps a shutdown waiting for this long: a third of what that may take. */
+/** How long a shutdown waits for a handler that ignores its signal: a third of the time limit. */
 const handlersTimeoutMs = 10_000;
 
 /**
- * A member of a consumer group for as long as it is wanted: sessions with kafkajs consumers, each replaced when it
- * crashed or stalled, for ever.
+ * A permanent member of a consumer group: runs sessions with kafkajs consumers and replaces each one that
+ * crashed or stalled.
  */
 export class KafkaMember implements Consumption {
   readonly #options: SessionOptions;
@@ -31,7 +31,7 @@ export class KafkaMember implements Consumption {
     };
   }
 
-  /** Resolves once the group was joined, or the member closed. */
+  /** Resolves once the group is joined or the member is closed. */
   start(): Promise<void> {
     this.#running = this.#run();
     return this.#joined.promise;
@@ -51,13 +51,13 @@ export class KafkaMember implements Consumption {
       this.#hasJoined = false;
       const reason = await this.#session(signal);
       if (signal.aborted) return;
-      log.warn({ err: reason, group: consume.group, pauseMs }, 'a consumer of the log ended and is made anew');
+      log.warn({ err: reason, group: consume.group, pauseMs }, 'log consumer ended, recreating it');
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       pauseMs = this.#hasJoined ? rebuildPauseMs.first : Math.min(pauseMs * 2, rebuildPauseMs.longest);
     }
   }
 
-  /** One session from start to end; resolves with why it ended. */
+  /** Runs one session; resolves with the reason of its end. */
   async #session(signal: AbortSignal): Promise<unknown> {
     const session = new KafkaSession(this.#options);
     const closing = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

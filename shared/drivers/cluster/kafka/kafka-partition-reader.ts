@@ -7,24 +7,24 @@ import { decodeKafkaRecord } from './kafka-record.ts';
 
 export interface ReaderOptions {
   readonly partition: number;
-  /** Added to broker offsets to make positions. */
+  /** The base added to broker offsets. */
   readonly base: number;
   readonly consume: ConsumeOptions;
   readonly log: Logger;
-  /** Told, in broker offsets, where the group goes on once a batch is handled. */
+  /** Called with the group's next broker offset after a batch is handled. */
   readonly onHandled: (nextOffset: number) => void;
 }
 
-/** The pause before the same records come again. */
+/** The pause before a retry of the same records. */
 export const retryPauses = { firstPauseMs: 100, longestPauseMs: 5_000 } as const;
 const batchSizeDefault = 1_000;
-/** What is fetched ahead of the handler: enough to keep it busy, little enough for a dozen partitions in memory. */
+/** Prefetched records: enough to keep the handler busy, few enough for a dozen partitions in memory. */
 const bufferedBytesMax = 1024 * 1024;
 
 /**
- * One partition while it is this member's: buffers what was fetched and hands it to the handler, a batch at a time, in
- * order, again and again until it is handled. Fetching and heartbeats go on meanwhile, so that a slow handler neither
- * costs the membership nor holds up other partitions.
+ * Reads one assigned partition: buffers fetched records and passes them to the handler in order, one batch at a time,
+ * with retries until the batch is handled. Fetches and heartbeats continue meanwhile, so that a slow handler neither
+ * loses the membership nor blocks other partitions.
  */
 export class KafkaPartitionReader {
   readonly partition: number;
@@ -47,12 +47,12 @@ export class KafkaPartitionReader {
     this.#batchSizeMax = options.consume.batchSizeMax ?? batchSizeDefault;
   }
 
-  /** Broker offset of the next record to fetch; null while that is the group's committed one, which we do not know. */
+  /** Broker offset of the next record to fetch; null while it is the group's unknown committed offset. */
   get position(): number | null {
     return this.#position;
   }
 
-  /** Whether fetched records are taken. */
+  /** Whether fetched records are accepted. */
   get isOpen(): boolean {
     return this.#isStarted && !this.signal.aborted;
   }
@@ -61,7 +61,7 @@ export class KafkaPartitionReader {
     return this.#buffer.length - this.#first >= 2 * this.#batchSizeMax || this.#bytes >= bufferedBytesMax;
   }
 
-  /** Handles what is pushed from now on, until stopped; resolves when the last handler has ended. Never rejects. */
+  /** Handles pushed records until stopped; resolves when the last handler has ended. Never rejects. */
   async run(position: number | null): Promise<void> {
     this.#position = position;
     this.#isStarted = true;
@@ -72,7 +72,7 @@ export class KafkaPartitionReader {
     }
   }
 
-  /** Takes what was fetched; what lies before the position is left out. */
+  /** Accepts fetched records; skips those before the offset. */
   push(messages: readonly KafkaMessage[], nextOffset: number): void {
     const from = this.#position;
     if (this.#first > this.#batchSizeMax) {
@@ -88,14 +88,14 @@ export class KafkaPartitionReader {
     this.#arrived?.resolve();
   }
 
-  /** Resolves when there is room for more, or the reader was stopped. */
+  /** Resolves when there is room for more records, or the reader was stopped. */
   room(): Promise<void> {
     if (!this.isFull || this.signal.aborted) return Promise.resolve();
     this.#room ??= Promise.withResolvers();
     return this.#room.promise;
   }
 
-  /** Aborts the batch under way and forgets what is buffered: it is another member's, or comes again. */
+  /** Aborts the running batch and drops buffered records, which another member handles or which are fetched again. */
   stop(): void {
     this.#abort.abort();
     this.#buffer = [];
@@ -137,7 +137,7 @@ export class KafkaPartitionReader {
         onFailure: (error, pauseMs) =>
           log.warn(
             { err: error, group: consume.group, partition, pauseMs },
-            'a batch of the log was not handled and comes again',
+            'handling a batch of the log failed, retrying',
           ),
       });
       if (isHandled === undefined) return;
@@ -154,7 +154,7 @@ export class KafkaPartitionReader {
       try {
         records.push({ partition, offset, record: decodeKafkaRecord(message) });
       } catch (error) {
-        log.error({ err: error, partition, offset }, 'a record of the log cannot be read and is left out');
+        log.error({ err: error, partition, offset }, 'skipping an unreadable record of the log');
       }
     }
     return records;

@@ -2,45 +2,45 @@ import { once } from 'node:events';
 import net from 'node:net';
 
 /**
- * A TCP proxy in front of a broker on 127.0.0.1 that knows enough of Kafka's protocol to break it in chosen ways. The
- * addresses in the broker's answers are replaced by its own, so that clients keep going through it.
+ * A TCP proxy in front of a broker on 127.0.0.1 that understands enough of Kafka's protocol to break it on request. It
+ * replaces the addresses in the broker's responses by its own, so that clients keep using it.
  */
 export interface KafkaProxy {
-  /** `host:port` for clients; stays the same over `refuse` and `accept`. */
+  /** `host:port` for clients; does not change with `refuse` and `accept`. */
   readonly address: string;
-  /** A broker that is down: cuts all connections and refuses new ones. */
+  /** Simulates a broker that is down: closes all connections and refuses new ones. */
   refuse(): Promise<void>;
   /** Listens again after `refuse`. */
   accept(): Promise<void>;
-  /** A broker that is silent: connections open and nothing comes back, until `release`. */
+  /** Simulates a silent broker: connections open, but no responses arrive until `release`. */
   hold(): void;
   release(): void;
   /**
-   * Asked for each answer on its way back, and the number of its connection. The broker has done what it was asked; with
-   * `cut` the client loses its connection instead of hearing of it, with `swallow` it waits, and with `empty` it is told, a
-   * moment later, that there is nothing to fetch.
+   * Called for each response with its connection number. The broker has processed the request. With
+   * `cut` the client loses its connection, with `swallow` it waits, and with `empty` it gets, a
+   * moment later, an empty fetch response.
    */
   onAnswer: (apiKey: number, connection: number) => AnswerFate;
-  /** How many connections clients have made so far. */
+  /** The number of client connections so far. */
   readonly connections: number;
-  /** Asked for each request on its way there; what it returns is the answer's body, and the broker hears of nothing. */
+  /** Called for each request. A returned body is the response, and the broker does not see the request. */
   onRequest: (apiKey: number) => Buffer | undefined;
   close(): Promise<void>;
 }
 
 export type AnswerFate = 'pass' | 'cut' | 'swallow' | 'empty';
 
-/** The body of an answer to Fetch v7 to v11 that has nothing of any topic. */
+/** The body of an empty response to Fetch v7 to v11. */
 const nothingFetched = Buffer.alloc(14);
-/** As long as a broker waits for something to come. */
+/** The broker's wait for new records. */
 const nothingFetchedMs = 250;
 
-/** Numbers of Kafka's requests. */
+/** API keys of Kafka. */
 export const apiKeys = { produce: 0, fetch: 1, joinGroup: 11, heartbeat: 12 } as const;
 
-/** The answer of a broker that has handed a group over to another one (`NOT_COORDINATOR`), to Heartbeat v3. */
+/** The Heartbeat v3 response of a former coordinator (`NOT_COORDINATOR`). */
 export const heartbeatElsewhere = Buffer.from('00000000' + '0010', 'hex');
-/** The answer of a broker that still reads what it knows of a group (`COORDINATOR_LOAD_IN_PROGRESS`), to JoinGroup v5. */
+/** The JoinGroup v5 response of a broker that is loading a group (`COORDINATOR_LOAD_IN_PROGRESS`). */
 export const joinWhileLoading = Buffer.from(
   '00000000' + '000e' + 'ffffffff' + '0000' + '0000' + '0000' + '00000000',
   'hex',
@@ -100,11 +100,11 @@ interface LinkOptions {
   readonly number: number;
 }
 
-/** One connection of a client, with its own to the broker. */
+/** One client connection and its connection to the broker. */
 class Link {
   readonly #client: net.Socket;
   readonly #broker: net.Socket;
-  /** Requests under way: the api key by correlation id. */
+  /** In-flight requests: the API key by correlation ID. */
   readonly #requests = new Map<number, number>();
 
   constructor(client: net.Socket, { brokerPort, proxy, number }: LinkOptions) {
@@ -155,7 +155,7 @@ class Link {
   }
 }
 
-/** Calls with each whole message of the protocol: a length of four bytes and what it counts. */
+/** Calls back with each complete message of the protocol: a four-byte length and its content. */
 function forEachFrame(socket: net.Socket, take: (frame: Buffer) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
@@ -168,7 +168,7 @@ function forEachFrame(socket: net.Socket, take: (frame: Buffer) => void): void {
   });
 }
 
-/** Addresses are a string with its length, then the port as four bytes; the host is the same. */
+/** Addresses are a length-prefixed string and a four-byte port; the host is the same. */
 function replacePort(frame: Buffer, from: number, to: number): void {
   const host = '127.0.0.1';
   for (let at = frame.indexOf(host); at >= 0; at = frame.indexOf(host, at + host.length)) {

@@ -7,7 +7,7 @@ const trace = {
   tracestate: 'congo=t61rcWkgMzE',
 };
 
-test('a trace stands in the headers where other consumers look for it, and in none where there is no trace', () => {
+test('writes the trace to the standard headers, and none without a trace', () => {
   const { trace: _, ...untraced } = { ...testRecord(), trace };
   expect(encodeKafkaRecord({ ...untraced, trace }, 'alarms').headers).toMatchObject({
     ce_specversion: '1.0',
@@ -23,7 +23,7 @@ test('a trace stands in the headers where other consumers look for it, and in no
   ]);
 });
 
-test('a trace that somebody else wrote is taken when it is one, and costs no record', () => {
+test('accepts a valid foreign trace and ignores an invalid one', () => {
   const record = testRecord();
   const { value, headers } = encodeKafkaRecord(record, 'alarms');
   const read = (more: Record<string, string | Buffer>) =>

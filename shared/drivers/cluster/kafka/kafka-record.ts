@@ -5,7 +5,7 @@ import { parseTraceContext } from '../../../domain/trace-context.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { toIso } from '../../../domain/to-iso.ts';
 
-/** A record as it lies on the topic: public interface, CloudEvents 1.0 in binary mode. */
+/** A record on the topic. Public interface: CloudEvents 1.0 in binary mode. */
 export interface KafkaRecord {
   readonly key: string;
   readonly value: Buffer;
@@ -20,8 +20,8 @@ const eventTypes: { readonly [T in RecordType]: string } = {
 const recordTypes = new Map(Object.entries(eventTypes).map(([type, eventType]) => [eventType, type as RecordType]));
 
 /**
- * The key is the topic's id; the value is the message object of the interface without its offset. The trace has the names
- * that OpenTelemetry's consumers look for.
+ * The key is the topic's ID; the value is the public message object without its offset. The trace uses the header names
+ * that OpenTelemetry consumers expect.
  */
 export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRecord {
   const time = toIso(record.timestamp);
@@ -31,7 +31,7 @@ export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRe
     value: Buffer.from(JSON.stringify(toMessageJson(message, topicName))),
     headers: {
       ce_specversion: '1.0',
-      // An edit or a deletion is an event of its own; a copy of the same event has the same id.
+      // An edit or deletion is a separate event; a duplicate of an event has the same ID.
       ce_id: record.type === 'message' ? message.id : `${message.id}/${record.type}/${record.timestamp}`,
       ce_type: eventTypes[record.type],
       ce_source: `/topics/${topicName}`,
@@ -42,14 +42,14 @@ export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRe
   };
 }
 
-/** Reads a record back. Throws when it is none of ours: anyone with access to the topic can write to it. */
+/** Parses a record. Throws for foreign records, because anyone with access to the topic can write to it. */
 export function decodeKafkaRecord({ value, headers }: { value: Buffer | null; headers?: IHeaders }): LogRecord {
   const type = recordTypes.get(headerText(headers, 'ce_type'));
-  if (type === undefined || value === null) throw new TypeError('not an event of a message');
+  if (type === undefined || value === null) throw new TypeError('not a message event');
   const timestamp = Date.parse(headerText(headers, 'ce_time'));
-  if (!Number.isFinite(timestamp)) throw new TypeError('an event without its time');
+  if (!Number.isFinite(timestamp)) throw new TypeError('an event without a time');
   const record = parseRecordValue(type, timestamp, JSON.parse(value.toString()));
-  if (!isUuid(record.message.id)) throw new TypeError('not an event of a message: its id is no UUID');
+  if (!isUuid(record.message.id)) throw new TypeError('not a message event: its ID is not a UUID');
   if (headers?.['traceparent'] === undefined) return record;
   const trace = parseTraceContext(headerText(headers, 'traceparent'), headerText(headers, 'tracestate'));
   return trace === undefined ? record : { ...record, trace };

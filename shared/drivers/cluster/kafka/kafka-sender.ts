@@ -9,24 +9,24 @@ interface Line {
   readonly producer: Producer;
 }
 
-/** A send that takes longer has failed for its publisher; no send lasts longer. */
+/** The deadline of a send. */
 const sendTimeoutMs = 5_000;
-/** The broker gives up on its replicas before we give up on the broker, so that we hear of it. */
+/** The broker's timeout for replicas is shorter than ours for the broker, so that we receive the error. */
 const brokerTimeoutMs = 4_000;
-/** How long appends wait for the new connection after a failure (a leader that moved) before they are refused at once. */
+/** How long appends wait for a new connection after a failure (such as a moved leader) before they are rejected. */
 const graceMs = 400;
-/** After a second failure in a row a connection alone proves nothing: refused at once for this long before the next try. */
+/** After two consecutive failures, appends are rejected immediately for this long before the next attempt. */
 const restMs = 1_000;
 const connectTimeoutMs = 4_000;
 const probePauseMs = { first: 100, longest: 1_000 } as const;
 
 /**
  * Sends batches through one producer, and replaces it after every failure: the outcome of a failed send is unknown, and
- * a kafkajs producer that went on after one could confuse later batches with it. While there is none, sends fail at
- * once; connecting goes on in the background until it succeeds.
+ * a kafkajs producer could confuse later batches with it. Without a producer, sends fail
+ * immediately, while it reconnects in the background.
  *
- * The producer is not idempotent. It sends each batch once, so there is nothing for the broker to recognise; what a
- * publisher sends again is recognised by its message id. And with `idempotent`, kafkajs reuses the sequence number of a
+ * The producer is not idempotent. It sends each batch once, so the broker sees no duplicates; duplicates of
+ * publishers are detected by message ID. And with `idempotent`, kafkajs reuses the sequence number of a
  * failed send for the next batch, which the broker then acknowledges without storing it.
  */
 export class KafkaSender {
@@ -34,7 +34,7 @@ export class KafkaSender {
   readonly #topic: string;
   readonly #abort = new AbortController();
   #line: Line | undefined;
-  /** Pending while a new line is made. */
+  /** Pending while a new connection is opened. */
   #recovery: PromiseWithResolvers<Line> | undefined;
   #isRefusing = false;
   #failuresInRow = 0;
@@ -45,13 +45,13 @@ export class KafkaSender {
     this.#topic = topic;
   }
 
-  /** Connects; throws when that fails. */
+  /** Connects; throws on failure. */
   async open(): Promise<void> {
     this.#line = await this.#connect();
   }
 
   /**
-   * Sends each record once, with `acks=all`; resolves with the first offset of each partition. When it rejects, any of
+   * Sends each record once with `acks=all`; resolves with the first offset of each partition. If it rejects, any of
    * the records may be in the log. One call at a time.
    */
   async send(records: readonly OutgoingRecord[]): Promise<Map<number, number>> {
@@ -81,10 +81,10 @@ export class KafkaSender {
     if (line !== undefined) await drop(line);
   }
 
-  /** The line that is being made, if it comes soon. */
+  /** Waits for a pending connection for a short time. */
   #nextLine(): Promise<Line> {
     if (this.#recovery === undefined || this.#isRefusing) {
-      return Promise.reject(new Error('Kafka cannot be reached', { cause: this.#lastFailure }));
+      return Promise.reject(new Error('Kafka unreachable', { cause: this.#lastFailure }));
     }
     return this.#recovery.promise;
   }
@@ -99,14 +99,14 @@ export class KafkaSender {
     void this.#recover();
   }
 
-  /** Makes a new line, for as long as it takes. */
+  /** Opens a new connection, with retries. */
   async #recover(): Promise<void> {
     const { signal } = this.#abort;
     const recovery = (this.#recovery = Promise.withResolvers<Line>());
-    recovery.promise.catch(() => undefined); // whoever waits hears of it; maybe nobody does
+    recovery.promise.catch(() => undefined); // callers that wait get the error
     const refuse = () => {
       this.#isRefusing = true;
-      recovery.reject(new Error('Kafka cannot be reached', { cause: this.#lastFailure }));
+      recovery.reject(new Error('Kafka unreachable', { cause: this.#lastFailure }));
     };
     const grace = setTimeout(refuse, graceMs);
     if (this.#failuresInRow > 1) {
@@ -117,7 +117,7 @@ export class KafkaSender {
     clearTimeout(grace);
     this.#recovery = undefined;
     if (line === undefined) return recovery.reject(new Error('the log is closed'));
-    if (this.#isRefusing) this.#connection.log.info('Kafka can be reached again');
+    if (this.#isRefusing) this.#connection.log.info('Kafka reachable again');
     this.#isRefusing = false;
     this.#line = line;
     recovery.resolve(line);
@@ -155,7 +155,7 @@ export class KafkaSender {
     const line = { client, producer };
     try {
       await within(connectTimeoutMs, 'connecting to Kafka', producer.connect());
-      // An empty batch makes kafkajs load the topic's metadata: a broker that only accepts connections is not enough.
+      // An empty batch makes kafkajs load the topic's metadata, because an accepted connection alone proves nothing.
       const topicMessages = [{ topic: this.#topic, messages: [] }];
       await within(connectTimeoutMs, 'Kafka’s metadata', producer.sendBatch({ topicMessages }));
       return line;
@@ -166,7 +166,7 @@ export class KafkaSender {
   }
 }
 
-/** Throws when a partition of the batch has no answer: kafkajs forgets those whose leader moved between its retries. */
+/** Throws if a partition of the batch has no response: kafkajs drops those whose leader moved between its retries. */
 function firstOffsets(
   answers: readonly { partition: number; baseOffset?: string }[],
   records: readonly OutgoingRecord[],
@@ -176,7 +176,7 @@ function firstOffsets(
     if (baseOffset !== undefined) offsets.set(partition, Number(baseOffset));
   }
   for (const { partition } of records) {
-    if (!offsets.has(partition)) throw new Error(`Kafka did not answer for partition ${partition}`);
+    if (!offsets.has(partition)) throw new Error(`Kafka did not respond for partition ${partition}`);
   }
   return offsets;
 }

@@ -14,30 +14,30 @@ export interface SessionOptions {
   readonly admin: KafkaAdmin;
   readonly topic: string;
   readonly partitions: number;
-  /** Added to a partition's broker offsets to make positions. */
+  /** The base added to a partition's broker offsets. */
   readonly base: (partition: number) => number;
   readonly consume: ConsumeOptions;
   readonly log: Logger;
   readonly onJoined: () => void;
-  /** The handlers under way per partition, over all sessions of the member: one at a time per partition. */
+  /** The running handlers per partition, over all sessions of the member; at most one per partition. */
   readonly handling: Map<number, Promise<void>>;
   /** Broker offset up to which the member has handled a partition, over all its sessions. */
   readonly reached: Map<number, number>;
 }
 
-/** A long poll keeps a seek and a close waiting for this long. */
+/** A long poll delays a seek and a close by up to this time. */
 const maxWaitMs = 250;
 const sessionTimeoutMs = 10_000;
 const heartbeatIntervalMs = 2_000;
-/** Half a session: heartbeats go with the fetches, and one answer that never comes must not cost the membership. */
+/** Half a session timeout: heartbeats are sent with fetches, and one missing response must not lose the membership. */
 const requestTimeoutMs = 5_000;
 const connectTimeoutMs = 10_000;
-/** How long a full partition keeps the others from being fetched before it is left out. */
+/** How long a full partition may delay fetches of others before it is paused. */
 const roomPatienceMs = 200;
 const commitDelayMs = 100;
 /**
- * Five minutes of trying every half second. A consumer that gives up is made anew as another member, and the group then
- * waits for the old one's session to end.
+ * Five minutes of retries every half second. A failed consumer is replaced by a new member, and the group then
+ * waits for the old session to time out.
  */
 const outageRetries = 600;
 const adminTimeoutMs = 2_000;
@@ -46,8 +46,8 @@ const joinTimeoutMs = 60_000;
 const leaveTimeoutMs = 5_000;
 
 /**
- * The life of one kafkajs consumer as a member of a group, from its connection to its first fault: `ended` then
- * resolves with the reason, and the owner closes it and makes the next.
+ * One kafkajs consumer as a group member, from its connection to its first fault: `ended` then
+ * resolves with the reason, and the owner closes it and creates the next one.
  */
 export class KafkaSession {
   readonly #options: SessionOptions;
@@ -76,17 +76,17 @@ export class KafkaSession {
       rebalanceTimeout: sessionTimeoutMs,
       maxWaitTimeInMs: maxWaitMs,
       allowAutoTopicCreation: false,
-      // kafkajs' own restart knows some errors only: every crash is ours to mend.
+      // kafkajs only restarts after some errors, so every crash ends the session here.
       retry: { ...shortPauses, retries: outageRetries, restartOnFailure: () => Promise.resolve(false) },
     });
   }
 
-  /** Resolves with why the session cannot go on. */
+  /** Resolves with the reason why the session ended. */
   get ended(): Promise<unknown> {
     return this.#ended.promise;
   }
 
-  /** Connects and joins in the background; rejects when it cannot connect. */
+  /** Connects, and joins in the background; rejects if it cannot connect. */
   async start(): Promise<void> {
     const consumer = this.#consumer;
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
@@ -106,15 +106,15 @@ export class KafkaSession {
     });
   }
 
-  /** Takes nothing more and aborts the batches under way; when their handlers end, `handling` says. */
+  /** Accepts no more records and aborts the running batches; `handling` tracks the end of their handlers. */
   stop(): void {
     this.#isStopped = true;
     clearInterval(this.#watchTimer);
-    this.#pause([...this.#readers.keys()]); // or it would fetch the same records again and again until it is stopped
+    this.#pause([...this.#readers.keys()]); // otherwise it would fetch the same records repeatedly
     this.#stopReaders();
   }
 
-  /** Commits what is handled and leaves the group. */
+  /** Commits handled offsets and leaves the group. */
   async leave(): Promise<void> {
     clearTimeout(this.#commitTimer);
     await within(leaveTimeoutMs, 'the last commit', this.#commit()).catch(() => undefined);
@@ -122,13 +122,13 @@ export class KafkaSession {
     this.#client.destroy();
   }
 
-  /** A new generation of the group: everything starts over, also for partitions that were ours before. */
+  /** A new generation of the group: all partitions start over, including kept ones. */
   #take(partitions: readonly number[]): void {
     if (this.#isStopped) return this.#pause(partitions);
     this.#stopReaders();
-    this.#handled.clear(); // positions of the last generation are the next owner's to commit
+    this.#handled.clear(); // the next owner commits offsets of the last generation
     this.#readers = new Map(partitions.map((partition) => [partition, this.#newReader(partition)]));
-    this.#pause(partitions); // nothing is fetched before it is known from where
+    this.#pause(partitions); // no fetches before the start offset is known
     this.#stalls.clear();
     if (!this.#hasJoined) this.#options.onJoined();
     this.#hasJoined = true;
@@ -173,14 +173,14 @@ export class KafkaSession {
     );
   }
 
-  /** The broker offset to start from; null for the committed one; undefined when the partition was lost meanwhile. */
+  /** Returns the broker offset to start from; null for the committed one; undefined if the partition was lost meanwhile. */
   #startOf({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
     const { consume, base, log } = this.#options;
     const ask = async (): Promise<number | null> => {
       const position = (await consume.startAt?.(partition)) ?? null;
       const offset = position === null ? await this.#reached(partition) : position - base(partition);
       const start = offset === null ? null : await this.#withinLog(partition, offset);
-      // A restored store lies behind what the group has committed: who asks how far it is behind is told from now on.
+      // A restored store can be older than the group's committed offset: reset the offset so that the lag is correct.
       if (position !== null && start !== null) this.#commitSoon(partition, start);
       return start;
     };
@@ -188,13 +188,13 @@ export class KafkaSession {
       signal,
       ...retryPauses,
       onFailure: (error, pauseMs) =>
-        log.warn({ err: error, group: consume.group, partition, pauseMs }, 'where to go on is not known yet'),
+        log.warn({ err: error, group: consume.group, partition, pauseMs }, 'the start offset is not known yet'),
     });
   }
 
   /**
-   * Where a partition goes on that this member has had before: what was handled since the last commit need not come
-   * again, nor what another member has handled meanwhile. Null for one that it never had.
+   * Returns where a previously owned partition resumes, so that records handled since the last commit are not repeated,
+   * and neither are those handled by another member meanwhile. Null for a new partition.
    */
   async #reached(partition: number): Promise<number | null> {
     const { admin, topic, consume, reached } = this.#options;
@@ -213,12 +213,12 @@ export class KafkaSession {
     if (bounds === undefined) throw new Error(`the topic has no partition ${partition}`);
     const start = Math.min(Math.max(offset, bounds.low), bounds.high);
     const places = { group: consume.group, partition, asked: offset, start };
-    if (start > offset && bounds.low > 0) log.warn(places, 'the log starts later than where the group was to go on');
-    if (start < offset) log.error(places, 'the log ends before where the group was to go on');
+    if (start > offset && bounds.low > 0) log.warn(places, "the log starts after the group's offset");
+    if (start < offset) log.error(places, "the log ends before the group's offset");
     return start;
   }
 
-  /** Hands fetched records to their reader. What is not resolved here is fetched again. */
+  /** Passes fetched records to their reader. Unresolved records are fetched again. */
   async #fetched({ batch, resolveOffset }: EachBatchPayload): Promise<void> {
     const reader = this.#readers.get(batch.partition);
     if (!reader?.isOpen) return;
@@ -234,7 +234,7 @@ export class KafkaSession {
     });
   }
 
-  /** The group rebalances: what is under way is given up, what is done is committed while that still counts. */
+  /** On a rebalance, aborts running batches and commits handled offsets while the membership is valid. */
   #release(): void {
     this.#isRejoining = true;
     this.#stopReaders();
@@ -242,18 +242,18 @@ export class KafkaSession {
   }
 
   /**
-   * A broker that has just started may refuse the join and, a moment later, take heartbeats of the membership that was.
-   * kafkajs then goes on without having joined, and its readers would stay stopped for good.
+   * A starting broker may reject the join and, a moment later, accept heartbeats of the previous membership.
+   * kafkajs then continues without having joined, and its readers would stay stopped.
    */
   #noteHeartbeat(): void {
-    if (this.#isRejoining) this.#ended.resolve(new Error('the consumer went on without having joined its group again'));
+    if (this.#isRejoining) this.#ended.resolve(new Error('the consumer continued without rejoining its group'));
   }
 
   #stopReaders(): void {
     for (const reader of this.#readers.values()) reader.stop();
   }
 
-  /** One commit at a time: an older position must not arrive after a newer one. */
+  /** One commit at a time, so that an older offset cannot overwrite a newer one. */
   #commit(): Promise<void> {
     clearTimeout(this.#commitTimer);
     this.#commitTimer = undefined;
@@ -269,12 +269,12 @@ export class KafkaSession {
     try {
       await this.#consumer.commitOffsets(offsets);
     } catch (error) {
-      // Not lost: the next commit covers it, and records that were not committed come again.
-      log.debug({ err: error, group: consume.group }, 'positions could not be committed');
+      // Harmless: the next commit includes it, and uncommitted records are repeated.
+      log.debug({ err: error, group: consume.group }, 'offsets could not be committed');
     }
   }
 
-  /** kafkajs is known to stop fetching without a word (https://github.com/tulios/kafkajs/issues/1570). */
+  /** kafkajs can silently stop fetching (https://github.com/tulios/kafkajs/issues/1570). */
   async #watch(): Promise<void> {
     if (!this.#hasJoined) {
       if (performance.now() - this.#openedAt > joinTimeoutMs)
@@ -292,10 +292,10 @@ export class KafkaSession {
           !this.#stalls.isStalled(reader.partition, { position: reader.position, end })
         )
           continue;
-        this.#ended.resolve(new Error(`partition ${reader.partition} grows, but nothing of it arrives`));
+        this.#ended.resolve(new Error(`partition ${reader.partition} grows, but no records arrive`));
       }
     } catch (error) {
-      log.debug({ err: error, group: consume.group }, 'the log’s ends are not known');
+      log.debug({ err: error, group: consume.group }, 'the end offsets of the log are unknown');
     }
   }
 
@@ -313,7 +313,7 @@ export class KafkaSession {
     this.#control(() => this.#consumer.resume([{ topic: this.#options.topic, partitions: [partition] }]));
   }
 
-  /** A consumer that has crashed takes no orders, and may not have said so yet. */
+  /** A crashed consumer accepts no calls, and its crash may not be reported yet. */
   #control(order: () => void): void {
     try {
       order();

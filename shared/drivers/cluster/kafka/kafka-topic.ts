@@ -13,8 +13,8 @@ const segmentMsMax = dayMs / 2;
 const createTimeoutMs = 5_000;
 
 /**
- * Makes the topic where it is missing, and resolves with its number of partitions, which for an existing topic is what
- * it has and not what was asked. Two that make it at once both succeed.
+ * Creates the topic if missing, and resolves with its number of partitions, which may differ from the requested one for an
+ * existing topic. Safe to run concurrently.
  */
 export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions, log: Logger): Promise<number> {
   const { topic } = options;
@@ -34,7 +34,7 @@ export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions,
     });
     if (isMade) {
       const { topic, partitions, replication, retentionDays } = options;
-      log.info({ topic, partitions, replication, retentionDays }, 'the Kafka topic was made');
+      log.info({ topic, partitions, replication, retentionDays }, 'created the Kafka topic');
     }
   }
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -43,15 +43,15 @@ export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions,
   if (partitions !== options.partitions) {
     log.warn(
       { topic, partitions, asked: options.partitions },
-      'the Kafka topic has another number of partitions than asked; its own counts',
+      'the Kafka topic has a different number of partitions than KAFKA_PARTITIONS, using its own',
     );
   }
   return partitions;
 }
 
 /**
- * Records leave with their whole segment, so a segment's time is taken off the retention: nothing stays for longer
- * than asked. The broker's clock counts (LogAppendTime): a producer's wrong one would keep segments or end them early.
+ * Kafka removes whole segments, so a segment's time is subtracted from the retention: no record is kept longer
+ * than configured. Uses the broker's clock (LogAppendTime), because a wrong producer clock would change the retention.
  */
 function configEntries({ retentionDays, replication }: KafkaTopicOptions): { name: string; value: string }[] {
   const segmentMs = Math.floor(Math.min(segmentMsMax, (retentionDays * dayMs) / 8));

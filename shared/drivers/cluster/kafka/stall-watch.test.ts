@@ -6,7 +6,7 @@ function watchAt() {
   return { watch: new StallWatch(() => now), pass: (ms: number) => (now += ms) };
 }
 
-test('a reader that stays behind the end for fifteen seconds is stalled', () => {
+test('a reader is stalled if it lags without progress for fifteen seconds', () => {
   const { watch, pass } = watchAt();
   expect(watch.isStalled(0, { position: 5, end: 9 })).toBe(false);
   pass(14_999);
@@ -15,7 +15,7 @@ test('a reader that stays behind the end for fifteen seconds is stalled', () => 
   expect(watch.isStalled(0, { position: 5, end: 12 })).toBe(true);
 });
 
-test('a reader that moves is not stalled, however far behind', () => {
+test('a reader with progress is not stalled, regardless of its lag', () => {
   const { watch, pass } = watchAt();
   for (let position = 0; position < 10; position += 1) {
     expect(watch.isStalled(0, { position, end: 1_000_000 })).toBe(false);
@@ -23,7 +23,7 @@ test('a reader that moves is not stalled, however far behind', () => {
   }
 });
 
-test('a record that arrives after a long quiet does not make a reader stalled', () => {
+test('a record after a long idle time does not make a reader stalled', () => {
   const { watch, pass } = watchAt();
   watch.isStalled(0, { position: 5, end: 5 });
   pass(3_600_000);
@@ -32,7 +32,7 @@ test('a record that arrives after a long quiet does not make a reader stalled', 
   expect(watch.isStalled(0, { position: 6, end: 6 })).toBe(false);
 });
 
-test('a reader whose position is not known is stalled when the end has moved and nothing came', () => {
+test('a reader with an unknown offset is stalled if the end advanced and no record arrived', () => {
   const { watch, pass } = watchAt();
   watch.isStalled(0, { position: null, end: 100 });
   pass(60_000);
@@ -42,7 +42,7 @@ test('a reader whose position is not known is stalled when the end has moved and
   expect(watch.isStalled(0, { position: null, end: 101 })).toBe(true);
 });
 
-test('partitions are watched one by one, and forgotten together', () => {
+test('watches partitions separately and resets them together', () => {
   const { watch, pass } = watchAt();
   watch.isStalled(0, { position: 1, end: 2 });
   watch.isStalled(1, { position: 2, end: 2 });

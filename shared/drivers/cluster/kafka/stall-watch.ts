@@ -2,16 +2,16 @@ import type { Clock } from '../../../platform/clock.ts';
 
 interface Sight {
   readonly position: number | null;
-  /** The end when this position was first seen. */
+  /** The end offset when this offset was first seen. */
   readonly firstEnd: number;
-  /** When the end was first seen ahead of this position; null while it is not. */
+  /** When the end was first ahead of this offset; null if it is not. */
   readonly behindSince: number | null;
 }
 
-/** Longer than any pause of a healthy broker, shorter than what a reader of messages puts up with. */
+/** Longer than any pause of a healthy broker, shorter than readers tolerate. */
 const stalledAfterMs = 15_000;
 
-/** Notices that a partition's end lies ahead while its reader does not move. */
+/** Detects that a partition's end is ahead while its reader makes no progress. */
 export class StallWatch {
   readonly #now: Clock;
   readonly #sights = new Map<number, Sight>();
@@ -21,8 +21,8 @@ export class StallWatch {
   }
 
   /**
-   * Looks at a partition that could be read. A reader whose position is not known (null) is behind only if the end
-   * has moved since the first look.
+   * Checks a readable partition. A reader with an unknown offset (null) lags only if the end
+   * has advanced since the first check.
    */
   isStalled(partition: number, { position, end }: { position: number | null; end: number }): boolean {
     const known = this.#sights.get(partition);
@@ -34,7 +34,7 @@ export class StallWatch {
     return behindSince !== null && this.#now() - behindSince >= stalledAfterMs;
   }
 
-  /** Forgets what it saw: positions start over. */
+  /** Resets all partitions. */
   clear(): void {
     this.#sights.clear();
   }

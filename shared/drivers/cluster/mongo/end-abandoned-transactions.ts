@@ -1,8 +1,8 @@
 import type { Connection, mongo } from 'mongoose';
 
 /**
- * A transaction that has done nothing for so long belongs to a process that died, was cut off or stands still: from one of its
- * statements to the next ours take milliseconds.
+ * A transaction idle for this long belongs to a process that died, was disconnected or stalled: our own transactions
+ * take milliseconds between statements.
  */
 const abandonedAfterMs = 1_000;
 
@@ -11,17 +11,17 @@ interface IdleSession {
 }
 
 /**
- * Ends the transactions of this installation's processes that nobody goes on with, so that what they touched can be written
- * again: MongoDB itself does it after `transactionLifetimeLimitSeconds`, and half of that again. A process that did live is told
- * so by its next statement, and runs its transaction again from the start; what is being committed is never ended. Ours are those
- * that carry the connection's name. Resolves with how many there were; throws what MongoDB throws, also to a user who may not ask.
+ * Ends abandoned transactions of this installation's processes, so that their documents can be written
+ * again. MongoDB ends them only after 1.5 times `transactionLifetimeLimitSeconds`. A live process notices it
+ * on its next statement and repeats its transaction; a running commit is never ended. Our transactions
+ * have the connection's name. Resolves with their number; throws MongoDB's errors, for example for a missing permission.
  */
 export async function endAbandonedTransactions(connection: Connection): Promise<number> {
   const client = connection.getClient();
   const admin = client.db('admin');
   const abandoned = await admin
     .aggregate<IdleSession>([
-      // Of one's own user everybody may ask.
+      // Every user may list its own transactions.
       { $currentOp: { allUsers: false, idleSessions: true } },
       {
         $match: {
@@ -33,7 +33,7 @@ export async function endAbandonedTransactions(connection: Connection): Promise<
       { $project: { lsid: 1 } },
     ])
     .toArray();
-  // None to end must not be sent: an empty list stands for every session of the server.
+  // Do not send an empty list: it would end every session of the server.
   if (abandoned.length > 0) await admin.command({ killSessions: abandoned.map(({ lsid }) => ({ id: lsid.id })) });
   return abandoned.length;
 }

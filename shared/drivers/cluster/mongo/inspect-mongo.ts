@@ -2,17 +2,17 @@ import { clockFindings, findingsOf, type Finding } from '../../../platform/findi
 import type { Logger } from '../../../platform/logger.ts';
 import { openMongo } from './mongo-connection.ts';
 
-/** The oldest whose transactions and indexes are used here. */
+/** The oldest version with the required transactions and indexes. */
 const majorMin = 5;
 
-/** Asks MongoDB what it is. */
+/** Checks MongoDB's version and topology. */
 export async function inspectMongo(url: string, log: Logger): Promise<Finding[]> {
   const found = findingsOf('MongoDB');
   const connection = await openMongo(url, { log }).catch((error: unknown) => error as Error);
   if (connection instanceof Error) {
     return [
       found.fault(
-        `it cannot be used (${reasonOf(connection)}): check MONGO_URL, that a primary is there, and that this machine reaches the members by the names that they have in the replica set`,
+        `not usable (${reasonOf(connection)}): check MONGO_URL, that a primary exists, and that this machine can resolve and reach the member names of the replica set`,
       ),
     ];
   }
@@ -25,30 +25,24 @@ export async function inspectMongo(url: string, log: Logger): Promise<Finding[]>
     const members = hello.hosts?.length ?? 0;
     return [
       hello.setName === undefined
-        ? found.fault(
-            'it is no replica set, so that it has no transactions: start it with --replSet and run rs.initiate()',
-          )
+        ? found.fault('not a replica set, so transactions are missing: start it with --replSet and run rs.initiate()')
         : found.ok(`version ${version}, replica set ${hello.setName} of ${members} member${members === 1 ? '' : 's'}`),
       ...(members === 1
-        ? [
-            found.warning(
-              'the replica set has one member: nobody takes over when it fails, and what its disk loses is lost',
-            ),
-          ]
+        ? [found.warning('the replica set has one member: no failover is possible, and a failed disk loses data')]
         : []),
       ...(Number.parseInt(version, 10) < majorMin
-        ? [found.fault(`version ${version} is too old: ${majorMin}.0 or later is needed`)]
+        ? [found.fault(`version ${version} is too old: ${majorMin}.0 or later is required`)]
         : []),
       ...clockFindings(found, hello.localTime.getTime(), [before, after]),
     ];
   } catch (error) {
-    return [found.fault(`it does not answer (${(error as Error).message})`)];
+    return [found.fault(`no response (${(error as Error).message})`)];
   } finally {
     await connection.close();
   }
 }
 
-/** The driver's own words: what is told to users of the API hides them. */
+/** The driver's message, which API users do not see. */
 function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error ? cause.message : message;
 }

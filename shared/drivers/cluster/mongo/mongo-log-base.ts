@@ -1,19 +1,19 @@
 import type { Connection } from 'mongoose';
 import { reaching } from './mongo-connection.ts';
 
-/** What the store knows of the log that it is a view of. */
+/** The store's record of its log. */
 export interface LogBase {
-  /** Kafka's id of the cluster: positions mean nothing on another one. */
+  /** Kafka's cluster ID: offsets are only valid on this cluster. */
   readonly clusterId: string;
-  /** Added to a partition's broker offsets to make positions; 0 for a partition that is not in it. */
+  /** The base added to a partition's broker offsets; 0 for a missing partition. */
   readonly bases: readonly number[];
 }
 
-/** What the store says before the log is looked at. */
+/** The state of the store before the log is checked. */
 export interface SeenLog {
-  /** Null in a store that was never used with a log. */
+  /** Null for a store that was never used with a log. */
   readonly known: LogBase | null;
-  /** Position per partition up to which everything is stored. */
+  /** Per partition, the offset up to which everything is stored. */
   readonly watermarks: ReadonlyMap<number, number>;
 }
 
@@ -27,7 +27,7 @@ const collectionOf = (connection: Connection) => connection.db!.collection<LogBa
 const watermarksOf = (connection: Connection) =>
   connection.db!.collection<{ _id: number; offset: number }>('watermarks');
 
-/** Reads it before the log's ends, so that a log that nothing happened to never ends below what was read. Throws `unavailable`. */
+/** Reads it before the log's end offsets, so that an intact log never ends below it. Throws `unavailable`. */
 export async function readSeenLog(connection: Connection): Promise<SeenLog> {
   const [known, watermarks] = await reaching(() =>
     Promise.all([collectionOf(connection).findOne({ _id: 'log' }), watermarksOf(connection).find().toArray()]),
@@ -38,12 +38,12 @@ export async function readSeenLog(connection: Connection): Promise<SeenLog> {
   };
 }
 
-/** What is added to the partition's broker offsets to make positions. */
+/** Returns the base added to the partition's broker offsets. */
 export function baseOf({ known }: Pick<SeenLog, 'known'>, partition: number): number {
   return known?.bases[partition] ?? 0;
 }
 
-/** Notes the log in a store that knows none yet; of several nodes that do so at once the first counts. */
+/** Records the log in a store without one; the first of several concurrent nodes wins. */
 export async function noteLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
   await collectionOf(connection).updateOne(
     { _id: 'log' },
@@ -53,12 +53,12 @@ export async function noteLog(connection: Connection, { clusterId, bases }: LogB
 }
 
 /**
- * Notes another log, or other bases, in place of what the store knows, and has the store's view begin at the bases. No node may run.
- * Throws `unavailable`; whoever was killed in it has to do it again.
+ * Replaces the recorded log or bases, and makes the store's view start at the bases. No node may run.
+ * Throws `unavailable`. Repeat it after a crash.
  */
 export function replaceLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
   return reaching(async () => {
-    // First, so that a start between the two is refused: the log ends below it by the old base.
+    // First, so that a start in between is rejected: with the old base, the log ends below it.
     await watermarksOf(connection).bulkWrite(
       bases.map((base, partition) => ({
         updateOne: { filter: { _id: partition }, update: { $max: { offset: base - 1 } }, upsert: true },

@@ -25,7 +25,7 @@ const claim = {
   platform: 'ios',
 } as const;
 
-describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
+describeWithEngines('during an outage of MongoDB', ({ mongoUrl }) => {
   let database: MongoTestDatabase;
   let link: CuttableLink;
   let documents: Documents;
@@ -68,7 +68,7 @@ describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
   ];
 
   test.each([['cut' as const], ['freeze' as const]])(
-    '(%s) every operation is unavailable, and works again once it is back',
+    '(%s) rejects every operation as unavailable and works again after recovery',
     async (outage) => {
       const id = `before-${outage}`;
       await documents.insert(things, newThing(id));
@@ -80,7 +80,7 @@ describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
         expect([name, answer]).toEqual([name, expect.objectContaining({ code: 'unavailable' })]);
       const askedAt = performance.now();
       await expect(documents.get(things, id)).rejects.toMatchObject({ code: 'unavailable' });
-      // Two seconds is the promise once it is known; the rest is a slow machine's.
+      // Two seconds are guaranteed once the outage is known; the rest is tolerance for a slow machine.
       expect(performance.now() - askedAt).toBeLessThan(4_000);
       link.restore();
       expect(await eventually(() => documents.get(things, id))).toMatchObject({ id });
@@ -89,7 +89,7 @@ describeWithEngines('while MongoDB is away', ({ mongoUrl }) => {
     60_000,
   );
 
-  test('a server that is not there is unavailable at the start', async () => {
+  test('reports a missing server as unavailable at the start', async () => {
     link.cut();
     const url = new URL(database.url);
     url.host = `127.0.0.1:${link.port}`;

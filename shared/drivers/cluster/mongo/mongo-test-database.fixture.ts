@@ -4,10 +4,10 @@ import { closers } from '../../../platform/lifecycle.ts';
 import { openLogger } from '../../../platform/logger.ts';
 import { openMongo } from './mongo-connection.ts';
 
-/** A database of its own on the shared server, for a test. */
+/** A unique database on the shared server, for a test. */
 export interface MongoTestDatabase {
   readonly url: string;
-  /** A connection as another process would have it; closed with the database. */
+  /** A separate connection like that of another process; closed with the database. */
   connect(): Promise<Connection>;
   /** Closes the connections and removes the database. */
   drop(): Promise<void>;
@@ -36,7 +36,7 @@ export function mongoTestDatabase(mongoUrl: string, purpose: string): MongoTestD
   };
 }
 
-/** The transactions of a killed process stay open for a minute, and keep what they touched from being dropped. */
+/** The transactions of a killed process stay open for a minute and prevent dropping their collections. */
 async function endSessions(connection: Connection, appName: string): Promise<void> {
   const admin = connection.getClient().db('admin');
   const sessions = await admin
@@ -44,7 +44,7 @@ async function endSessions(connection: Connection, appName: string): Promise<voi
       readConcern: { level: 'local' },
     })
     .toArray();
-  // None to end must not be sent: an empty list stands for every session of the server, also other tests'.
+  // Do not send an empty list: it would end every session of the server, including those of other tests.
   if (sessions.length === 0) return;
   await admin.command({ killSessions: sessions.map(({ lsid }: { lsid?: { id: unknown } }) => ({ id: lsid?.id })) });
 }

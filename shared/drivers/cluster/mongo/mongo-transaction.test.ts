@@ -11,7 +11,7 @@ import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
 const log = openLogger('test', 'silent');
 
 describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
-  test("what a process left open in the middle of a transaction holds nobody up until MongoDB ends it, and others' transactions stay", async () => {
+  test('ends the abandoned transaction of a dead process that blocks writes, and keeps transactions of others', async () => {
     const database = mongoTestDatabase(mongoUrl, 'abandoned');
     const otherUrl = new URL(database.url);
     otherUrl.searchParams.set('appName', 'another application');
@@ -23,14 +23,14 @@ describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
       const kept = await beginWriting(other, { _id: newId() });
       const left = await beginWriting(dead, { _id: record.record.message.id });
 
-      // Without its end every try meets it, and what `apply` may take is over long before MongoDB does something about it.
+      // Otherwise every attempt conflicts with it, and the deadline of `apply` passes long before MongoDB ends it.
       await messages.apply([record]);
       expect(await messages.find(record.record.message.id)).toMatchObject({ offset: 0 });
       expect(
         (await messages.topicStats([record.record.message.topicId])).get(record.record.message.topicId)!.messageCount,
       ).toBe(1);
 
-      // Had it lived, it would begin again.
+      // A live process would start again.
       const goingOn = await left.commitTransaction().catch((error: unknown) => error);
       expect((goingOn as { hasErrorLabel(label: string): boolean }).hasErrorLabel('TransientTransactionError')).toBe(
         true,
@@ -44,7 +44,7 @@ describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
   }, 30_000);
 });
 
-/** What a process has done that goes no further: a document written, and nothing committed. */
+/** A stalled process: a document written, but not committed. */
 async function beginWriting(connection: Connection, document: { readonly _id: string }): Promise<ClientSession> {
   const session = await connection.startSession();
   session.startTransaction();

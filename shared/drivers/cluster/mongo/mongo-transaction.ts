@@ -3,20 +3,20 @@ import type { ClientSession, Connection } from 'mongoose';
 import { unavailable } from '../../../domain/errors.ts';
 import { endAbandonedTransactions } from './end-abandoned-transactions.ts';
 
-/** Harm prevented: commits that keep meeting each other, or a server that comes and goes, would hold their callers for good. */
+/** The deadline of a transaction, because of repeated conflicts or an unstable server. */
 const attemptsMax = 100;
 const deadlineMs = 10_000;
 const pauseMsMax = 50;
-/** Who keeps meeting another transaction for so long looks whether somebody has left it behind, and again after each such time. */
+/** After conflicts for this long, checks for abandoned transactions, and again after each interval. */
 const suspiciousMs = 250;
-/** MongoDB's code for a write that met another transaction's. */
+/** MongoDB's code for a write conflict. */
 const writeConflict = 112;
 
 /**
- * Runs work in a transaction and commits it by the majority. A transaction that met another one, or that a server lost,
- * is run again from the start, so the work must have no effect but its writes; if that other one was left behind by a process
- * that died, it is ended. What the work throws otherwise undoes everything and is thrown. Throws AppError `unavailable` when
- * it keeps failing; a commit whose outcome nobody could tell within the deadline is among these.
+ * Runs work in a transaction and commits it with majority write concern. After a conflict or a lost server, the transaction
+ * runs again from the start, so the work must have no other effects than its writes. Ends conflicting transactions
+ * of dead processes. Other errors of the work abort the transaction and are thrown. Throws AppError `unavailable` if
+ * it keeps failing, or if the outcome of the commit is unknown at the deadline.
  */
 export async function inTransaction(
   connection: Connection,
@@ -36,21 +36,21 @@ export async function inTransaction(
       await commitSurely(session, givenUpAt);
       return;
     } catch (error) {
-      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // the server ends it by itself else
+      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // otherwise the server ends it
       if (!hasLabel(error, 'TransientTransactionError')) throw error;
       if (attempt === attemptsMax || performance.now() > givenUpAt) throw unavailable('Database', error);
       if (performance.now() > suspiciousAt && (error as { code?: unknown }).code === writeConflict) {
-        await endAbandonedTransactions(connection).catch(() => undefined); // the server ends them by itself else
+        await endAbandonedTransactions(connection).catch(() => undefined); // otherwise the server ends them
         suspiciousAt = performance.now() + suspiciousMs;
       }
     } finally {
-      await session.endSession().catch(() => undefined); // the server forgets it by itself else
+      await session.endSession().catch(() => undefined); // otherwise the server removes it
     }
     await pause(Math.random() * Math.min(2 ** attempt, pauseMsMax));
   }
 }
 
-/** Asks again while the answer to the commit is lost: a commit that was done already is only confirmed. */
+/** Retries while the response to the commit is lost: a completed commit is only confirmed. */
 async function commitSurely(session: ClientSession, givenUpAt: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -3,10 +3,10 @@ import type { Logger } from '../../../platform/logger.ts';
 import { RedisConnection } from './redis-connection.ts';
 
 const timeoutMs = 5_000;
-/** The oldest that BullMQ works with. */
+/** The oldest version that BullMQ supports. */
 const versionMin = [6, 2] as const;
 
-/** Asks Redis what it is, and for the settings without which it loses jobs. */
+/** Checks the version of Redis and the settings that protect jobs. */
 export async function inspectRedis(url: string, log: Logger): Promise<Finding[]> {
   const found = findingsOf('Redis');
   const connection = new RedisConnection({ url, name: 'tocsin-doctor', part: 'Redis', log });
@@ -15,7 +15,7 @@ export async function inspectRedis(url: string, log: Logger): Promise<Finding[]>
     if (!connection.isUp)
       return [
         found.fault(
-          `it cannot be used (${connection.lastError?.message ?? 'no answer'}): check REDIS_URL, its password, and rediss:// for TLS`,
+          `not usable (${connection.lastError?.message ?? 'no response'}): check REDIS_URL, its password, and rediss:// for TLS`,
         ),
       ];
     const before = Date.now();
@@ -24,13 +24,13 @@ export async function inspectRedis(url: string, log: Logger): Promise<Finding[]>
     const version = /redis_version:(\S+)/.exec(await connection.run((redis) => redis.info('server')))?.[1] ?? 'unknown';
     return [
       isOld(version)
-        ? found.fault(`version ${version} is too old: ${versionMin.join('.')} or later is needed`)
+        ? found.fault(`version ${version} is too old: ${versionMin.join('.')} or later is required`)
         : found.ok(`version ${version}`),
       ...redisSettingFindings(found, await readSettings(connection)),
       ...clockFindings(found, Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000), [before, after]),
     ];
   } catch (error) {
-    return [found.fault(`it does not answer (${(error as Error).message})`)];
+    return [found.fault(`no response (${(error as Error).message})`)];
   } finally {
     connection.close();
   }
@@ -42,7 +42,7 @@ function isOld(version: string): boolean {
 }
 
 interface RedisSettings {
-  /** Undefined where they may not be read, as in some hosted offers. */
+  /** Undefined if they cannot be read, as in some hosted services. */
   readonly policy: string | undefined;
   readonly appendOnly: string | undefined;
 }
@@ -58,18 +58,18 @@ async function readSettings(connection: RedisConnection): Promise<RedisSettings>
   return { policy: await read('maxmemory-policy'), appendOnly: await read('appendonly') };
 }
 
-/** What settings cost an installation its jobs. */
+/** Settings that can lose jobs. */
 export function redisSettingFindings(found: Findings, { policy, appendOnly }: RedisSettings): Finding[] {
   if (policy === undefined)
     return [
-      found.warning('its settings cannot be read: see to it that maxmemory-policy is noeviction and appendonly is yes'),
+      found.warning('its settings cannot be read: make sure that maxmemory-policy is noeviction and appendonly is yes'),
     ];
   return [
     ...(policy === 'noeviction'
       ? []
-      : [found.fault(`maxmemory-policy is ${policy}: set noeviction, or jobs are thrown away when memory is short`)]),
+      : [found.fault(`maxmemory-policy is ${policy}: set noeviction, otherwise jobs are lost if memory is short`)]),
     ...(appendOnly === 'yes'
       ? []
-      : [found.warning('appendonly is no: set yes, or a restart loses pushes and mails that wait')]),
+      : [found.warning('appendonly is no: set yes, otherwise a restart loses queued pushes and emails')]),
   ];
 }

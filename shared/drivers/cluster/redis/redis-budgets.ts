@@ -4,8 +4,8 @@ import type { RedisConnection } from './redis-connection.ts';
 import { redisScript, runRedisScript } from './run-redis-script.ts';
 
 /**
- * Input: the windows' keys; whether to count (1) or only look (0), then their limits, then the milliseconds to their ends.
- * Output: whether a use is accepted, then for each window the uses and the milliseconds left (negative: not begun).
+ * Input: the windows' keys; whether to count (1) or only read (0), then their limits, then the milliseconds to their ends.
+ * Output: whether a use is accepted, then for each window the uses and the remaining milliseconds (negative: not started).
  */
 const countScript = redisScript(`
 local n, accepted, uses, reply = #KEYS, 1, {}, {}
@@ -29,8 +29,8 @@ end
 return reply`);
 
 /**
- * Input: the windows' keys; for each the milliseconds that the one taken can have left, negative for any. Takes one use from
- * those that live and have any; a window keeps its end.
+ * Input: the windows' keys; for each the maximum remaining milliseconds of the taken window, negative for any. Refunds one
+ * use of each live window with uses; windows keep their ends.
  */
 const refundScript = redisScript(`
 for i = 1, #KEYS do
@@ -41,15 +41,15 @@ for i = 1, #KEYS do
 end
 return 0`);
 
-/** By how much a window's end, as a node has it, can lie before Redis's: more than a call may last, less than any window. */
+/** How far a window's end on a node can be before Redis's: more than the duration of a call, less than any window. */
 const endToleranceMs = 5_000;
 
 /**
- * Budgets counted in Redis, each call in one step. Ends are told to Redis as a time to go, not as a time of day: a node
- * whose clock is off then shortens or stretches a window by as much, and never counts into one that is over at once.
- * While Redis is away, or when it does not answer, this process counts by itself, under the same limits.
+ * Counts budgets in Redis, atomically per call. Ends are sent to Redis as remaining time, not as absolute time: a node
+ * with a wrong clock then shortens or extends a window, but never uses one that ends immediately.
+ * While Redis is down or silent, this process counts locally with the same limits.
  *
- * On a Redis that is sharded, the keys of one call must share a hash tag.
+ * With Redis Cluster, the keys of one call must share a hash tag.
  */
 export class RedisBudgets {
   readonly #connection: RedisConnection;

@@ -4,7 +4,7 @@ import { openLogger } from '../../../platform/logger.ts';
 import type { BusPlace } from '../../../contracts/bus/bus.contract.ts';
 import { openRedisBus } from './redis-bus.ts';
 
-/** Keys and channels of a name of their own on the Redis. */
+/** Keys and channels with a unique prefix on the Redis server. */
 export function newRedisPlace(url: string): Promise<BusPlace & { readonly keyPrefix: string }> {
   const keyPrefix = `test-${randomUUID()}:`;
   return Promise.resolve({
@@ -17,7 +17,7 @@ export function newRedisPlace(url: string): Promise<BusPlace & { readonly keyPre
   });
 }
 
-/** Deletes what a test has left under its prefix. */
+/** Deletes the keys of a test. */
 export async function deleteKeys(url: string, keyPrefix: string): Promise<void> {
   const redis = new Redis(url);
   for await (const keys of redis.scanStream({ match: `${keyPrefix}*`, count: 1_000 }) as AsyncIterable<string[]>) {

@@ -11,12 +11,12 @@ import { newRedisPlace } from './redis-bus.place.ts';
 describeWithEngines('redis', ({ redisUrl }) => {
   busContract('redis', () => newRedisPlace(redisUrl));
 
-  describe('redis: a bus whose Redis goes away', () => {
+  describe('redis: a bus during an outage', () => {
     let place: Awaited<ReturnType<typeof newRedisPlace>>;
     let proxy: TcpProxy;
-    /** Reaches Redis through the proxy. */
+    /** Connects to Redis through the proxy. */
     let bus: Bus;
-    /** Reaches it directly. */
+    /** Connects directly. */
     let other: Bus;
     let events: boolean[];
 
@@ -53,24 +53,24 @@ describeWithEngines('redis', ({ redisUrl }) => {
       return seen;
     };
 
-    test('publishes are refused at once while it is away, and go through when it is back', async () => {
+    test('rejects publishes immediately during an outage, and accepts them after recovery', async () => {
       proxy.cut({ refuse: true });
       await eventually(() => !bus.isConnected);
       const started = performance.now();
       await expect(bus.publish('a', ['x'])).rejects.toMatchObject({ code: 'unavailable' });
       await expect(bus.ping()).rejects.toMatchObject({ code: 'unavailable' });
       await expect(bus.countConnections('a')).rejects.toMatchObject({ code: 'unavailable' });
-      expect(performance.now() - started).toBeLessThan(500); // waiting for an answer would take 0.75 seconds for each
+      expect(performance.now() - started).toBeLessThan(500); // waiting for a response would take 0.75 seconds each
       proxy.restore();
       await eventually(() => bus.isConnected);
       await bus.publish('a', ['x']);
       await bus.ping();
     });
 
-    test('subscriptions are taken up again after the connection was cut, and it is told when all are back', async () => {
+    test('resubscribes after a cut connection and reports when all subscriptions are back', async () => {
       const channels = Array.from({ length: 2_500 }, (_, n) => `channel-${n}`);
       const seen: string[] = [];
-      // Some at a time: on a busy machine all at once could take longer than a command may, which loses the connection.
+      // In groups, because on a busy machine all together could exceed the command timeout, which closes the connection.
       for (let at = 0; at < channels.length; at += 100) {
         await Promise.all(
           channels.slice(at, at + 100).map((channel) => bus.subscribe(channel, (payload) => seen.push(payload))),
@@ -83,13 +83,13 @@ describeWithEngines('redis', ({ redisUrl }) => {
       expect(new Set(seen)).toEqual(new Set(channels));
     });
 
-    test('a Redis that falls silent is away within two seconds, also for what was under way', async () => {
+    test('reports a silent Redis as unavailable within two seconds, even for running commands', async () => {
       const seen = await hear('a');
       proxy.hold();
       const started = performance.now();
       await expect(bus.publish('a', ['lost'])).rejects.toMatchObject({ code: 'unavailable' });
       await eventually(() => !bus.isConnected, { timeoutMs: 5_000 });
-      expect(performance.now() - started).toBeLessThan(4_000); // two seconds, and what a busy machine adds
+      expect(performance.now() - started).toBeLessThan(4_000); // two seconds plus tolerance for a busy machine
       expect(events).toEqual([false]);
       proxy.restore();
       await eventually(() => expect(events).toEqual([false, true]));
@@ -97,7 +97,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await eventually(() => expect(seen.at(-1)).toBe('heard'));
     });
 
-    test('a Redis that takes connections but never answers them does not end the trying', async () => {
+    test('keeps retrying while Redis accepts connections without responding', async () => {
       proxy.hold();
       await eventually(() => !bus.isConnected, { timeoutMs: 5_000 });
       const tries = proxy.acceptedCount;
@@ -106,7 +106,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await eventually(() => bus.isConnected);
     });
 
-    test('a subscription that is not answered ends with its connection, and follows when the bus is back', async () => {
+    test('an unconfirmed subscription ends with its connection and is confirmed after recovery', async () => {
       proxy.hold();
       const seen: string[] = [];
       const failure = await bus.subscribe('a', (payload) => seen.push(payload)).catch((error: unknown) => error);
@@ -118,7 +118,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await eventually(() => expect(seen).toEqual(['follows']));
     });
 
-    test('a subscription while the bus is away says so at once, and follows when the bus is back', async () => {
+    test('a subscription during an outage fails immediately and is confirmed after recovery', async () => {
       proxy.cut({ refuse: true });
       await eventually(() => !bus.isConnected);
       const seen: string[] = [];
@@ -138,14 +138,14 @@ describeWithEngines('redis', ({ redisUrl }) => {
       expect(seen).toEqual(['follows']);
     });
 
-    test('a further listener of a channel is told so, too, though it was confirmed to the first', async () => {
+    test('another listener of a confirmed channel also gets the failure', async () => {
       await hear('a');
       proxy.cut({ refuse: true });
       await eventually(() => !bus.isConnected);
       await expect(bus.subscribe('a', () => undefined)).rejects.toBeInstanceOf(Unconfirmed);
     });
 
-    test('budgets are counted by the process while it is away: never an error, never without limit', async () => {
+    test('counts budgets locally during an outage, without errors and with limits', async () => {
       const window: BudgetWindow = { key: '{a}', limit: 5, span: { lengthMs: 3_600_000 } };
       for (let n = 0; n < 3; n += 1) await bus.takeBudget([window], Date.now());
       proxy.cut({ refuse: true });
@@ -159,15 +159,15 @@ describeWithEngines('redis', ({ redisUrl }) => {
       expect(await bus.takeBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 1 }] });
     });
 
-    test('a budget that is asked for while Redis is silent is answered within two seconds', async () => {
+    test('returns a budget within two seconds while Redis is silent', async () => {
       const window: BudgetWindow = { key: '{a}', limit: 5, span: { lengthMs: 3_600_000 } };
       proxy.hold();
       const started = performance.now();
       expect(await bus.takeBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 4 }] });
-      expect(performance.now() - started).toBeLessThan(4_000); // two seconds, and what a busy machine adds
+      expect(performance.now() - started).toBeLessThan(4_000); // two seconds plus tolerance for a busy machine
     });
 
-    test('a bus that is opened while Redis is away heals when it comes', async () => {
+    test('a bus opened during an outage recovers afterwards', async () => {
       await bus.close();
       proxy.cut({ refuse: true });
       bus = await openThroughProxy();
@@ -179,7 +179,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await eventually(() => expect(seen).toEqual(['x']));
     });
 
-    test('a listener of the connection that has left is told nothing more', async () => {
+    test('does not call a removed connection listener', async () => {
       const told: boolean[] = [];
       bus.onConnected((connected) => told.push(connected))();
       proxy.cut();

@@ -9,15 +9,15 @@ import { RedisSubscriptions } from './redis-subscriptions.ts';
 
 export interface RedisBusOptions {
   readonly url: string;
-  /** Before the names of all keys and channels, so that several systems can share a Redis. */
+  /** Prefix of all keys and channels, so that several installations can share a Redis server. */
   readonly keyPrefix: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * The bus of many nodes, on Redis 6 or newer: one connection for commands, one that listens. Resolves when both stand, or
- * after two seconds without them: a node starts while the bus is away, and heals when it comes.
+ * The bus of many nodes on Redis 6 or later: one connection for commands, one for subscriptions. Resolves when both are open, or
+ * after two seconds: a node can start while Redis is down, and recovers later.
  */
 export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
   const bus = new RedisBus(options);
@@ -67,10 +67,7 @@ class RedisBus implements Bus {
     await this.#settled.promise;
     clearTimeout(timer);
     if (!this.#isConnected)
-      this.#log.warn(
-        { err: this.#commands.lastError ?? this.#subscriber.lastError },
-        'the bus is away, it is tried on',
-      );
+      this.#log.warn({ err: this.#commands.lastError ?? this.#subscriber.lastError }, 'Redis unreachable, retrying');
   }
 
   get isConnected(): boolean {
@@ -86,7 +83,7 @@ class RedisBus implements Bus {
       try {
         listener(isConnected);
       } catch (error) {
-        this.#log.error({ err: error }, 'a listener of the bus failed');
+        this.#log.error({ err: error }, 'a bus listener failed');
       }
     }
   }

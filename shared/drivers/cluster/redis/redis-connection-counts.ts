@@ -2,8 +2,8 @@ import type { RedisConnection } from './redis-connection.ts';
 import { redisScript, runRedisScript } from './run-redis-script.ts';
 
 /**
- * Input: the set of nodes, the node's hash; the node's id, the life in milliseconds, then keys and counts in turn.
- * Replaces the node's hash, and forgets nodes whose life is over. Times are Redis' own.
+ * Input: the set of nodes, the node's hash; the node's ID, the lifetime in milliseconds, then alternating keys and counts.
+ * Replaces the node's hash, and removes expired nodes. Uses Redis's clock.
  */
 const announceScript = redisScript(`
 local time = redis.call('TIME')
@@ -16,7 +16,7 @@ for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
 return 0`);
 
-/** Input: the set of nodes; what a node's hash is named before its id, the key. Output: the sum over living nodes. */
+/** Input: the set of nodes; the prefix of a node's hash, the key. Output: the sum over live nodes. */
 const countScript = redisScript(`
 local sum = 0
 for _, node in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
@@ -24,10 +24,10 @@ for _, node in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
 end
 return sum`);
 
-/** How long a node is counted after it told last. */
+/** How long a node counts after its last announcement. */
 const lifeMs = 15_000;
 
-/** How many connections each node holds: a hash a node, that ends with it. */
+/** The connection counts per node: one hash per node that expires with it. */
 export class RedisConnectionCounts {
   readonly #connection: RedisConnection;
   readonly #nodesKey: string;

@@ -5,39 +5,39 @@ import type { Logger } from '../../../platform/logger.ts';
 
 export interface RedisConnectionOptions {
   readonly url: string;
-  /** What it is for; shown in the log and by `CLIENT LIST`. */
+  /** The purpose of the connection, shown in the log and by `CLIENT LIST`. */
   readonly name: string;
-  /** The part of the system that is unavailable without it, for the user: `Bus`. */
+  /** The component that is unavailable without it, for error messages: `Bus`. */
   readonly part: string;
   readonly log: Logger;
   readonly redis?: RedisOptions;
 }
 
 /**
- * A Redis that answers nothing is given up after three of these without a byte, one that does not let us in after eight.
- * Streams go by the store once it is given up, so this is most of what they fall behind. To give up one that was only
- * slow costs a connection and a look at the store.
+ * A silent Redis counts as down after three heartbeats without a byte, one that does not accept the login after eight.
+ * Streams then read from the store, so this is most of their delay. Disconnecting from a slow Redis
+ * costs a reconnect and a read of the store.
  */
 const heartbeatMs = 250;
 const silentBeatsMax = 3;
 const handshakeBeatsMax = 8;
-/** Every how many heartbeats a Redis is asked whether it still is the primary. */
+/** The number of heartbeats between checks whether Redis is still the primary. */
 const beatsPerLook = 4;
-const isReplica = 'it is a replica, which takes no writes';
+const isReplica = 'it is a replica, which rejects writes';
 
-/** Harm prevented: a command whose answer never comes holding up a request. */
+/** The time limit of a command. */
 const commandTimeoutMs = 1_000;
 
 /**
- * One connection to Redis that fails fast: nothing waits for its return, and a Redis that is silent (stopped, cut off
- * without a word) is away after a second. It reconnects by itself for ever, at most a second between two tries.
+ * A connection to Redis that fails fast: commands do not wait for a reconnect, and a silent Redis (stopped or
+ * disconnected) counts as down after a second. It reconnects forever, with at most a second between attempts.
  *
- * A replica is as good as away: where Redis fails over, its address leads to the new primary soon, and the former one may keep
- * its connections. It would refuse all writes, and what is published there reaches nobody who listens at the new one.
+ * A replica counts as down: after a failover, the address soon points to the new primary, and the former one may keep
+ * its connections. It would reject all writes, and its publishes would not reach subscribers of the new one.
  */
 export class RedisConnection {
   readonly redis: Redis;
-  /** For the log, when the connection does not come up. */
+  /** For the log, if the connection cannot be opened. */
   lastError: Error | undefined;
   readonly #name: string;
   readonly #part: string;
@@ -63,7 +63,7 @@ export class RedisConnection {
           return info?.role !== 'slave';
         }
       } as RedisOptions['Connector'],
-      // One that became a replica says so at the first write, also to the connections that are made from this one.
+      // A demoted primary rejects the first write, also on duplicated connections.
       reconnectOnError: (error) => error.message.includes('READONLY '),
       connectionName: name,
       disableClientInfo: true,
@@ -79,7 +79,7 @@ export class RedisConnection {
     });
     this.redis.on('error', (error: Error) => {
       this.lastError = error;
-      log.debug({ err: error, connection: name }, 'redis: an error of the connection');
+      log.debug({ err: error, connection: name }, 'Redis connection error');
     });
     this.redis.on('ready', () => this.#setUp(true));
     this.redis.on('close', () => this.#setUp(false));
@@ -90,12 +90,12 @@ export class RedisConnection {
     return this.#isUp;
   }
 
-  /** Calls the listener with true when commands are taken again, and with false when no longer. */
+  /** Calls the listener with true when commands are accepted again, and with false when not. */
   onChange(listener: (isUp: boolean) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Resolves when the connection is up, or after the time without it. */
+  /** Resolves when the connection is up, or after the timeout. */
   async settle(timeoutMs: number): Promise<void> {
     if (this.#isUp) return;
     const settled = Promise.withResolvers<void>();
@@ -106,7 +106,7 @@ export class RedisConnection {
     this.redis.off('ready', settled.resolve);
   }
 
-  /** Runs commands; throws `unavailable` at once while the connection is down, and when they fail or time out. */
+  /** Runs commands; throws `unavailable` immediately while the connection is down, and if they fail or time out. */
   async run<T>(commands: (redis: Redis) => Promise<T>): Promise<T> {
     if (!this.#isUp) throw unavailable(this.#part);
     try {
@@ -116,7 +116,7 @@ export class RedisConnection {
     }
   }
 
-  /** Drops a connection that stands but does not serve, and makes a new one. */
+  /** Drops an open but unusable connection, and reconnects. */
   reset(): void {
     if (this.#isUp) this.#drop();
   }
@@ -139,8 +139,8 @@ export class RedisConnection {
   }
 
   /**
-   * Beats are counted, not milliseconds: after a pause of this process one beat passes, however long it was, and what
-   * Redis sent meanwhile is read before the next.
+   * Counts heartbeats instead of milliseconds: a pause of this process counts as one heartbeat, and data that
+   * Redis sent meanwhile is read before the next one.
    */
   #beat(): void {
     const { status, stream } = this.redis;
@@ -155,16 +155,16 @@ export class RedisConnection {
       this.#log.warn({ connection: this.#name }, 'redis: no answer');
       this.#drop();
     } else if (status === 'ready') {
-      this.redis.ping().catch(() => undefined); // its silence is what counts
+      this.redis.ping().catch(() => undefined); // only silence counts
       this.#beats += 1;
       if (this.#beats % beatsPerLook === 0) void this.#look();
     }
   }
 
-  /** Who only publishes is told by no refused write that this Redis became a replica. */
+  /** A connection that only publishes would not notice that Redis became a replica. */
   async #look(): Promise<void> {
     const { stream } = this.redis;
-    const told = await this.redis.info('replication').catch(() => ''); // not everybody may ask
+    const told = await this.redis.info('replication').catch(() => ''); // the command may be forbidden
     if (!told.includes('role:slave') || stream !== this.redis.stream || this.#isClosed) return;
     this.#noteReplica();
     this.#drop();
@@ -173,7 +173,7 @@ export class RedisConnection {
   #noteReplica(): void {
     this.lastError = new Error(isReplica);
     if (!this.#isToldOfReplica)
-      this.#log.warn({ connection: this.#name }, `redis: ${isReplica}; the primary is looked for`);
+      this.#log.warn({ connection: this.#name }, `Redis: ${isReplica}; searching for the primary`);
     this.#isToldOfReplica = true;
   }
 

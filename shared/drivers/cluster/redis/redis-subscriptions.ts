@@ -3,13 +3,13 @@ import { Unconfirmed, type Subscribed } from '../../../ports/bus.ts';
 import { ChannelListeners, type ChannelListener } from '../../channel-listeners.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-/** How long a subscription may take to be confirmed. */
+/** Time limit for the confirmation of a subscription. */
 const confirmTimeoutMs = 2_000;
 
-/** Channels in one command when all are taken up again. */
+/** Channels per command when resubscribing. */
 const channelsPerCommandMax = 1_000;
 
-/** What this process asked Redis for. Replaced when it is asked again, so that a late answer to the former changes nothing. */
+/** A pending subscription of this process. Replaced by a new request, so that a late response to the old one has no effect. */
 interface Asked {
   isConfirmed: boolean;
   readonly confirmed: PromiseWithResolvers<void>;
@@ -17,11 +17,11 @@ interface Asked {
 
 function newAsked(): Asked {
   const confirmed = Promise.withResolvers<void>();
-  confirmed.promise.catch(() => undefined); // nobody may be waiting
+  confirmed.promise.catch(() => undefined); // there may be no caller
   return { isConfirmed: false, confirmed };
 }
 
-/** This process' subscriptions over one connection: one for each channel, however many listeners it has. */
+/** The subscriptions of this process over one connection: one per channel, for any number of listeners. */
 export class RedisSubscriptions {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
@@ -30,7 +30,7 @@ export class RedisSubscriptions {
   readonly #asked = new Map<string, Asked>();
   readonly #onReady: (isReady: boolean) => void;
 
-  /** `onReady` is told when all subscriptions are taken up, and when they are lost. */
+  /** `onReady` is called when all subscriptions are active, and when they are lost. */
   constructor(
     connection: RedisConnection,
     options: { prefix: string; log: Logger; onReady: (isReady: boolean) => void },
@@ -76,13 +76,13 @@ export class RedisSubscriptions {
     return asked;
   }
 
-  /** Says whether they were confirmed. Those that were not are asked for again when the connection is back. */
+  /** Returns whether they were confirmed. Unconfirmed ones are repeated after a reconnect. */
   async #send(channels: readonly string[]): Promise<boolean> {
     const asked = channels.map((channel) => this.#asked.get(channel));
     try {
       await this.#connection.run((redis) => redis.subscribe(...channels.map((channel) => this.#prefix + channel)));
     } catch (error) {
-      this.#log.warn({ err: error, channels: channels.length }, 'redis: channels were not subscribed');
+      this.#log.warn({ err: error, channels: channels.length }, 'Redis channels could not be subscribed');
       this.#connection.reset();
       return false;
     }
@@ -116,6 +116,6 @@ export class RedisSubscriptions {
     const isLast = this.#listeners.remove(listener);
     if (!isLast) return;
     this.#asked.delete(listener.channel);
-    await this.#connection.run((redis) => redis.unsubscribe(this.#prefix + listener.channel)).catch(() => undefined); // away: nothing to leave
+    await this.#connection.run((redis) => redis.unsubscribe(this.#prefix + listener.channel)).catch(() => undefined); // down: nothing to unsubscribe
   }
 }

@@ -5,7 +5,7 @@ import { describeWithEngines } from '../../../testing/describe-with-engines.ts';
 import { redisScript, runRedisScript } from './run-redis-script.ts';
 
 describeWithEngines('redis: scripts', ({ redisUrl }) => {
-  test('one that Redis does not know yet is sent, and then run by its hash', async () => {
+  test('sends an unknown script once, and then runs it by its hash', async () => {
     const redis = new Redis(redisUrl);
     const script = redisScript(`-- ${randomUUID()}\nreturn {KEYS[1], ARGV[1]}`);
     for (let n = 0; n < 2; n += 1)
@@ -14,7 +14,7 @@ describeWithEngines('redis: scripts', ({ redisUrl }) => {
     await redis.quit();
   });
 
-  test('one that fails throws', async () => {
+  test('throws for a failing script', async () => {
     const redis = new Redis(redisUrl);
     await expect(
       runRedisScript(redis, redisScript("return redis.error_reply('no')"), { keys: [], args: [] }),

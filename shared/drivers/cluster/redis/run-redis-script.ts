@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** A Lua script that Redis runs in one step. */
+/** A Lua script that Redis runs atomically. */
 export interface RedisScript {
   readonly lua: string;
   readonly sha: string;
@@ -9,7 +9,7 @@ export interface RedisScript {
 
 export const redisScript = (lua: string): RedisScript => ({ lua, sha: createHash('sha1').update(lua).digest('hex') });
 
-/** Runs the script by its hash, and sends its text when Redis does not know it (yet, or after a restart). */
+/** Runs the script by its hash, and sends its text if Redis does not know it (initially or after a restart). */
 export async function runRedisScript(
   redis: Redis,
   script: RedisScript,

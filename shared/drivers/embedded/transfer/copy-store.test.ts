@@ -129,7 +129,7 @@ describe('a copy of a store', () => {
       expect(opened(at('tocsin.db'), timestamp + 9)).toBe(42);
     });
 
-    test('refuses a clock that is behind its newest message', () => {
+    test('refuses a clock earlier than its newest message', () => {
       expect(() => opened(at('copy.db'), timestamp - 1)).toThrow('set it right first');
       expect(opened(at('copy.db'), timestamp)).toBe(timestamp * 1_000);
     });

@@ -16,16 +16,16 @@ export interface MongoDeliveriesOptions {
 }
 
 const ledgerName = 'deliveries';
-/** The index that earlier versions had in its place, by the time itself. */
+/** The index by time of earlier versions. */
 const formerIndex = 'byTime';
 const indexes = { byUser: 'byUser', bySlot: 'bySlot' } as const;
 
-/** Harm prevented: a command of many thousands of rows holds what it touches for too long. */
+/** Rows per command, because a large command holds its locks too long. */
 const recordedMax = 1_000;
 
 /**
- * Recipients and delivery ledger of a cluster. Needs the documents' collections of subscriptions and devices; makes the
- * ledger's. Claims are acknowledged by the majority, so that no failover gives one twice. Closing it leaves the
+ * Recipients and delivery ledger of a cluster. Requires the document collections of subscriptions and devices; creates the
+ * ledger's. Claims are acknowledged by the majority, so that a failover cannot grant one twice. `close` leaves the
  * connection open.
  */
 export async function openMongoDeliveries({
@@ -36,7 +36,7 @@ export async function openMongoDeliveries({
   const ledger = connection.collection<DeliveryRow>(ledgerName) as unknown as Ledger;
   await reaching(() =>
     ledger.createIndexes([
-      // What became of a message on one's own devices, without a walk over everyone's.
+      // Finds pushes to a user's own devices without reading those of others.
       { name: indexes.byUser, key: { userId: 1, _id: 1 } },
       { name: indexes.bySlot, key: { slot: 1 } },
     ]),
@@ -69,7 +69,7 @@ async function findRows(
   { userId, deviceIds, after, limit }: Parameters<Deliveries['find']>[1],
 ) {
   checkDeviceIds(deviceIds);
-  if (limit === 0) return []; // which MongoDB would take for no limit
+  if (limit === 0) return []; // which MongoDB treats as no limit
   const ids =
     deviceIds === undefined
       ? rowIdsOf(messageId, after)
@@ -107,11 +107,11 @@ async function removeRows(ledger: Ledger, time: number, limit: number): Promise<
     .hint(indexes.bySlot)
     .toArray();
   if (old.length === 0) return 0;
-  // Looked at again: a row may have been claimed meanwhile.
+  // Checked again, because a row may have been claimed meanwhile.
   return (await ledger.deleteMany({ _id: { $in: old.map(({ _id }) => _id) }, updatedAt: { $lt: time } })).deletedCount;
 }
 
-/** Gives rows of versions that had no slots theirs, some at a time; can go once no installation has a row of 2026. */
+/** Adds slots to rows of earlier versions in batches. Remove it once no installation has rows of 2026. */
 async function giveSlots(ledger: Ledger, limit: number): Promise<void> {
   const without = await ledger
     .find({ slot: null as never }, { projection: { _id: 1 } })

@@ -15,8 +15,8 @@ import {
 export type Ledger = mongo.Collection<DeliveryRow>;
 
 /**
- * Claims in bulk: rows that are not there are inserted, which only one claimer can; of those that are, the due and the
- * stale are taken over by an update that looks at each row again before it changes it.
+ * Claims in bulk: inserts missing rows, which only one claimer can do; takes over due and
+ * stale rows by an update that checks each row again.
  */
 export async function claimRows(
   ledger: Ledger,
@@ -59,7 +59,7 @@ export async function claimRows(
 
 const keyOf = ({ device }: RowId) => (typeof device === 'string' ? `text ${device}` : device.toString('hex'));
 
-/** Stores outcomes in bulk. Most skips are of pushes that the ledger does not know, most others of claimed ones. */
+/** Stores outcomes in bulk. Most skips are new rows; most other outcomes are of claimed ones. */
 export async function recordRows(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<void> {
   const skips = outcomes.filter(({ status }) => status === 'skipped');
   const others = outcomes.filter(({ status }) => status !== 'skipped');
@@ -68,11 +68,11 @@ export async function recordRows(ledger: Ledger, outcomes: readonly Outcome[], n
   const matched = await setOutcomes(ledger, others, now);
   if (matched === others.length) return;
   const present = await insertOutcomes(ledger, others, now);
-  // Some were neither there at first nor missing then: claimed in between, or kept for being sent.
+  // Some rows were claimed in between, or are kept because they are sent.
   if (others.length - present.length + matched < others.length) await setOutcomes(ledger, present, now);
 }
 
-/** Inserts rows for the outcomes, and resolves with those whose row was there. */
+/** Inserts rows for the outcomes, and resolves with those that already had a row. */
 async function insertOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<Outcome[]> {
   const present = await insertMissing(
     ledger,
@@ -81,7 +81,7 @@ async function insertOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now:
   return outcomes.filter((_, place) => present.has(place));
 }
 
-/** Sets the outcomes of rows that are there, equal ones together; resolves with how many it found. */
+/** Sets the outcomes of existing rows, equal ones together; resolves with the number of matches. */
 async function setOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<number> {
   if (outcomes.length === 0) return 0;
   const groups = Map.groupBy(outcomes, ({ status, reason, retryAt }) => `${status} ${retryAt} ${reason}`);
@@ -100,7 +100,7 @@ async function setOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: nu
   return (await ledger.bulkWrite(updates, { ordered: false })).matchedCount;
 }
 
-/** Inserts the rows whose id is free, and resolves with the places of the others. */
+/** Inserts the rows with free IDs, and resolves with the indexes of the others. */
 async function insertMissing(ledger: Ledger, rows: readonly DeliveryRow[]): Promise<Set<number>> {
   try {
     await ledger.insertMany([...rows], { ordered: false });

@@ -3,16 +3,16 @@ import type { Platform } from '../../../../domain/push/device.ts';
 import type { Claim, Delivery, DeliveryStatus, Outcome } from '../../../../ports/deliveries.ts';
 import { packId, unpackId } from '../../../packed-id.ts';
 
-/** A UUID as BSON's own; any other id as its text. */
+/** Converts a UUID to BSON; keeps other IDs as text. */
 export type StoredId = mongo.Binary | string;
 
-/** The message first: a message's rows stand together, in order of device. */
+/** The message first, so that a message's rows are adjacent, in device order. */
 export interface RowId {
   readonly message: StoredId;
   readonly device: StoredId;
 }
 
-/** A row of the ledger as it is stored. Times are milliseconds since the epoch. */
+/** A stored row of the ledger. Times are milliseconds since the epoch. */
 export interface DeliveryRow {
   readonly _id: RowId;
   readonly topicId: StoredId;
@@ -24,19 +24,19 @@ export interface DeliveryRow {
   readonly attempts: number;
   readonly retryAt: number | null;
   readonly updatedAt: number;
-  /** Which span of time `updatedAt` is in: what removes old rows finds them by it. Earlier versions wrote none. */
+  /** The time slot of `updatedAt`, by which old rows are found. Missing in rows of earlier versions. */
   readonly slot: number;
-  /** Which call took the row over last; tells the caller what it got. */
+  /** ID of the last claiming call, which tells the caller which rows it got. */
   readonly takenOverBy?: StoredId;
 }
 
 /**
- * How long a slot is. Most pushes are claimed and sent within one, so that their outcome changes no index: one by the time itself
- * made a quarter of what it cost. The longer it is, the more rows are looked at in vain at the end of what is removed.
+ * The length of a slot. Most pushes are claimed and sent within one slot, so that their outcome changes no index: an index by time
+ * was a quarter of the cost. With longer slots, a removal checks more rows in vain.
  */
 export const slotMs = 10_000;
 
-/** A time as a row has it. */
+/** Converts a time for a row. */
 export const rowTime = (time: number): Pick<DeliveryRow, 'updatedAt' | 'slot'> => ({
   updatedAt: time,
   slot: slotOf(time),
@@ -53,7 +53,7 @@ export const rowIdOf = (messageId: string, deviceId: string): RowId => ({
   device: storedId(deviceId),
 });
 
-/** Matches the row ids of a message, those after the device's where one is given. */
+/** Matches the row IDs of a message, after the device if given. */
 export function rowIdsOf(messageId: string, after?: string): { $gt: object; $lt: object } {
   const message = storedId(messageId);
   return {
@@ -62,13 +62,13 @@ export function rowIdsOf(messageId: string, after?: string): { $gt: object; $lt:
   };
 }
 
-/** The row ids of pushes; what those behind each other have in common, their message, is packed once. */
+/** Returns the row IDs of pushes; packs the message of adjacent ones once. */
 export function rowIdMaker(): (of: Pick<Claim, 'messageId' | 'deviceId'>) => RowId {
   const message = packedOnce();
   return ({ messageId, deviceId }) => ({ message: message(messageId), device: storedId(deviceId) });
 }
 
-/** Rows for claims or outcomes whose push the ledger does not know yet. */
+/** Returns new rows for claims or outcomes. */
 export function newRows<C extends Claim>(
   claims: readonly C[],
   givenOf: (claim: C) => Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt' | 'slot'>,
@@ -92,7 +92,7 @@ export function newRows<C extends Claim>(
   });
 }
 
-/** Packs an id unless it is the one before it. */
+/** Packs an ID unless it equals the previous one. */
 function packedOnce(): (id: string) => StoredId {
   let last: { readonly id: string; readonly packed: StoredId } | undefined;
   return (id) => {
@@ -101,7 +101,7 @@ function packedOnce(): (id: string) => StoredId {
   };
 }
 
-/** What an outcome sets. */
+/** The fields that an outcome sets. */
 export function outcomeFields(
   { status, reason, retryAt }: Outcome,
   now: number,

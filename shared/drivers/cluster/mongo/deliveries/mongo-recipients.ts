@@ -21,10 +21,10 @@ const settingFields = {
   maxPerMinute: 1,
 } as const;
 
-/** Rows that come with the first answer; MongoDB would give 101, and the rest when it is asked again. */
+/** Rows of the first batch; MongoDB's default is 101, with another round trip for the rest. */
 const inOneAnswer = 1_000;
 
-/** The walk over a topic's recipients, through the collections that the documents driver made: two queries a page. */
+/** Reads pages of a topic's recipients from the collections of the documents driver, with two queries per page. */
 export function mongoRecipients(
   connection: Connection,
   { subscriptions, devices }: { subscriptions: Collection<Subscription>; devices: Collection<Device> },

@@ -5,7 +5,7 @@ import type { FieldKind } from '../../../../ports/documents.ts';
 import { ignoring, indexNotFound } from '../mongo-connection.ts';
 import { fieldName, type Stored } from './mongo-document-values.ts';
 
-/** The model of a collection; documents are never hydrated. */
+/** The model of a collection. Documents are never hydrated. */
 export interface DocumentModel {
   readonly collection: AnyCollection;
   readonly model: Model<Stored>;
@@ -20,7 +20,7 @@ const schemaTypes: { readonly [K in FieldKind]: unknown } = {
   json: Schema.Types.Mixed,
 };
 
-/** What is of the field's type, and no null: the condition of a key's index, in a form that a query can imply. */
+/** Matches values of the field's type except null: the filter of a unique index, in a form that a query can imply. */
 const lowest: { readonly [K in FieldKind]?: unknown } = {
   text: '',
   integer: -Infinity,
@@ -31,13 +31,13 @@ export const lowestOf = (collection: AnyCollection, field: string): unknown => l
 
 const prefixes = { key: 'key_', index: 'index_' } as const;
 
-/** The name of an index or unique key in MongoDB. */
+/** Returns the name of an index or unique key in MongoDB. */
 export function indexName(collection: AnyCollection, name: string): string {
   if (Object.hasOwn(collection.uniqueKeys, name)) return prefixes.key + name;
   return collection.indexes[name]?.[0] === 'id' ? '_id_' : prefixes.index + name;
 }
 
-/** The unique key that an index of MongoDB stands for, or null. */
+/** Returns the unique key of a MongoDB index, or null. */
 export function keyOfIndex(name: string): string | null {
   if (name === '_id_') return 'id';
   return name.startsWith(prefixes.key) ? name.slice(prefixes.key.length) : null;
@@ -87,16 +87,16 @@ function indexSpecs(collection: AnyCollection): IndexSpec[] {
   }));
   const indexes = Object.entries(collection.indexes).map(([name, fields]): IndexSpec => ({
     name: indexName(collection, name),
-    // The id ends every order.
+    // The ID is the last sort key.
     key: keyOf([...fields, 'id']),
   }));
   return [...keys, ...indexes].filter(({ name }) => name !== '_id_');
 }
 
 /**
- * Makes collection and indexes as declared: what is missing is added; an index of ours that is declared differently or
- * no longer is dropped; indexes that others made stay. Several nodes may do this at once.
- * Throws when documents that are there break a newly declared unique key.
+ * Migrates collection and indexes to their declaration: adds missing ones, drops changed or undeclared
+ * indexes of ours, and keeps foreign indexes. Safe to run concurrently.
+ * Throws if existing documents violate a new unique key.
  */
 export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
   const native = model.collection;
@@ -107,7 +107,7 @@ export async function prepareCollection({ collection, model }: DocumentModel): P
     if (same !== undefined && isSame(same, present)) wanted.delete(present.name);
     else await native.dropIndex(present.name).catch(ignoring(indexNotFound));
   }
-  // Indexes bring their collection with them: one change of the catalog for the server instead of two.
+  // Creating indexes also creates the collection: one catalog change instead of two.
   if (wanted.size > 0) await native.createIndexes([...wanted.values()] as never);
   else if (indexSpecs(collection).length === 0)
     await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
@@ -126,6 +126,6 @@ function isSame(a: IndexSpec, b: IndexSpec): boolean {
   return form(a) === form(b);
 }
 
-/** JSON has no word for -Infinity. */
+/** JSON cannot represent -Infinity. */
 const describe = (filter: IndexSpec['partialFilterExpression']) =>
   Object.entries(filter ?? {}).map(([field, condition]) => `${field} ${inspect(condition)}`);

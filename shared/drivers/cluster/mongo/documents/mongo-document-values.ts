@@ -1,13 +1,13 @@
 import { kindOf, type AnyCollection } from '../../../../ports/document-checks.ts';
 import type { Document } from '../../../../ports/documents.ts';
 
-/** A document as it is stored: `_id`, `version`, and the declared fields by their names. */
+/** A stored document: `_id`, `version` and the declared fields. */
 export type Stored = { readonly _id: string; readonly [field: string]: unknown };
 
-/** The field of MongoDB for a field of the collection. */
+/** Returns the MongoDB field of a collection's field. */
 export const fieldName = (field: string): string => (field === 'id' ? '_id' : field);
 
-/** Values to store, by the names of their fields. */
+/** Values to store, by field name. */
 export function encodeValues(
   collection: AnyCollection,
   values: ReadonlyMap<string, unknown>,
@@ -26,7 +26,7 @@ export function decodeDocument(collection: AnyCollection, stored: Stored): Docum
   return document as unknown as Document;
 }
 
-/** The id and these fields of a document that was read with them alone. */
+/** Returns the ID and these fields of a projected document. */
 export function decodeFields(collection: AnyCollection, fields: readonly string[], stored: Stored): object {
   const picked: { [field: string]: unknown } = { id: stored._id };
   for (const field of fields) {
@@ -37,8 +37,8 @@ export function decodeFields(collection: AnyCollection, fields: readonly string[
 }
 
 /**
- * JSON is stored as it is, so that queries of our own and people can look into it. What MongoDB, BSON or mongoose would
- * read a meaning into, refuse or change is stored as its text: `{ jsonText: "…" }`.
+ * JSON is stored natively, so that queries and people can read it. Values that MongoDB, BSON or mongoose would
+ * interpret, reject or change are stored as text: `{ jsonText: "…" }`.
  */
 export function encodeJson(value: unknown): unknown {
   if (isPlain(value, 0)) return value;
@@ -52,10 +52,10 @@ export function decodeJson(value: unknown): unknown {
 }
 
 const textKey = 'jsonText';
-/** BSON ends at 100 levels. */
+/** BSON's nesting limit is 100 levels. */
 const depthMax = 30;
 const plainKey = /^[A-Za-z][A-Za-z0-9_-]*$/;
-/** Names that libraries look at. */
+/** Names with a special meaning in libraries. */
 const meaningful: ReadonlySet<string> = new Set([
   textKey,
   'constructor',

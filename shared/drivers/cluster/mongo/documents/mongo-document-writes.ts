@@ -15,13 +15,13 @@ import { keyOfIndex, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, encodeValues, type Stored } from './mongo-document-values.ts';
 
 /*
- * The writes of the documents. Each function checks its input at once and gives back what is to be run, in a
- * transaction's session or alone. Filters are made of checked values and operators of our own only.
+ * The document writes. Each function checks its input immediately and returns the work to run, in a
+ * transaction's session or alone. Filters consist of checked values and our own operators only.
  */
 
 export type Work<T = unknown> = (session?: ClientSession) => Promise<T>;
 
-/** Field of requirements: grows with each, since only a write makes two transactions meet. No part of the document. */
+/** The field that `require` increments, because only writes cause conflicts between transactions. Not part of the document. */
 const requiredField = '_required';
 
 export function insertWork({ collection, model }: DocumentModel, documents: readonly object[]): Work<Document[]> {
@@ -56,7 +56,7 @@ export function updateWork(
 export function incrementWork({ collection, model }: DocumentModel, id: string, by: object): Work<void> {
   checkId(collection, id);
   const added = checkIncrements(collection, by);
-  // A pipeline, since `$inc` refuses a null.
+  // A pipeline, because `$inc` rejects null.
   const sums = Object.fromEntries(
     [...added].map(([field, value]) => [field, { $add: [{ $ifNull: [`$${field}`, 0] }, value] }]),
   );
@@ -75,14 +75,14 @@ export function raiseWork(
 ): Work<void> {
   checkAtMost(ids.length, documentLimits.ids, 'ids');
   checkRaise(collection, { field, to });
-  // Neither as high nor higher: lower, or null.
+  // Not greater or equal: lower, or null.
   const filter = { _id: trusted({ $in: [...ids] }), [field]: trusted({ $not: { $gte: to } }) };
   return async (session) => {
     await model.updateMany(filter, { $set: { [field]: to } }, sessionOf(session)).exec();
   };
 }
 
-/** Resolves with whether the document was there; with a version, it throws when it was not there with that one. */
+/** Resolves with whether the document existed. With a version, throws if it did not exist with that version. */
 export function removeWork({ collection, model }: DocumentModel, id: string, version?: number): Work<boolean> {
   checkId(collection, id);
   if (version !== undefined) checkVersion(collection, version);
@@ -108,7 +108,7 @@ function requireWork({ collection, model }: DocumentModel, id: string, version: 
   };
 }
 
-/** Removals that are one command. With versions, it throws when one of the documents was not there with its own. */
+/** Removes several documents in one command. With versions, throws if one of them did not exist with its version. */
 function removeManyWork({ collection, model }: DocumentModel, removals: readonly Removal[]): Work<void> {
   for (const { id, version } of removals) {
     checkId(collection, id);
@@ -129,7 +129,7 @@ function removeManyWork({ collection, model }: DocumentModel, removals: readonly
   };
 }
 
-/** The id of the first that does not have its version, as others see the documents: outside of the transaction, which has removed some. */
+/** Returns the ID of the first document without its version, read outside of the transaction, which has removed some. */
 async function firstStale(model: DocumentModel['model'], removals: readonly Removal[]): Promise<string> {
   const ids = removals.map(({ id }) => id) as never[];
   const present = await model.collection.find({ _id: { $in: ids } }, { projection: { version: 1 } }).toArray();
@@ -140,7 +140,7 @@ async function firstStale(model: DocumentModel['model'], removals: readonly Remo
 type Insertion = Extract<Write, { kind: 'insert' }>;
 type Removal = Extract<Write, { kind: 'remove' }>;
 
-/** The work of a commit, in order; inserts, or removals, of a collection that follow each other are one command. */
+/** Returns the work of a commit, in order; consecutive inserts or removals of a collection are one command. */
 export function worksOf(
   modelOf: (collection: { readonly name: string }) => DocumentModel,
   writes: readonly Write[],
@@ -186,14 +186,14 @@ function workOf(model: DocumentModel, writes: readonly Write[]): Work {
 
 const sessionOf = (session: ClientSession | undefined) => (session === undefined ? {} : { session });
 
-/** Says which unique key MongoDB refused a write for. */
+/** Returns the unique key that a rejected write violates. */
 async function namingKeys<T>(collection: string, writing: Promise<T>): Promise<T> {
   try {
     return await writing;
   } catch (error) {
     const { code, message } = error as { code?: unknown; message?: unknown };
     if (code !== duplicateKey) throw error;
-    // The index's name comes before anything that a user could have written.
+    // The index name precedes all user input.
     const index = /^[^"]*? index: (\S+) dup key/.exec(String(message))?.[1];
     const key = index === undefined ? null : keyOfIndex(index);
     if (key === null) throw error;

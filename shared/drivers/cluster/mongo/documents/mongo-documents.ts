@@ -23,11 +23,11 @@ export interface MongoDocumentsOptions {
 }
 
 /**
- * The documents of a cluster: a collection of MongoDB for each declared one. Makes collections and indexes first, see
- * `prepareCollection`. Only the collections named here can be used. Closing it leaves the connection open.
+ * The documents of a cluster: one MongoDB collection per declared collection. Creates collections and indexes first, see
+ * `prepareCollection`. Only the given collections can be used. `close` leaves the connection open.
  *
- * Writes are acknowledged by the majority, and reads see what the primary has: so every node reads what any node was told is
- * written, also of a new primary.
+ * Writes are acknowledged by the majority, and reads use the primary, so every node reads all acknowledged writes of
+ * every node, even from a new primary.
  */
 export async function openMongoDocuments({ connection, collections, log }: MongoDocumentsOptions): Promise<Documents> {
   const models = new Map(collections.map((collection) => [collection.name, documentModel(connection, collection)]));
@@ -40,7 +40,7 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
   };
   return {
     ...readsOver(modelOf),
-    stamp: () => null, // other nodes write as well
+    stamp: () => null, // other nodes write, too
     insert: (collection, document) => reachingAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
     update: (collection, at, set) => reachingAs(() => updateWork(modelOf(collection), at, set)()),
     increment: (collection, id, by) => reachingAs(() => incrementWork(modelOf(collection), id, by)()),
@@ -63,7 +63,7 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
   };
 }
 
-/** As many collections as are made at a time: the server makes four together in next to the time of one. */
+/** Collections created concurrently: the server creates four in almost the time of one. */
 const preparedAtOnce = 4;
 
 async function prepareAll(models: readonly DocumentModel[], log: Logger): Promise<void> {
@@ -71,7 +71,10 @@ async function prepareAll(models: readonly DocumentModel[], log: Logger): Promis
     const prepared = await Promise.allSettled(
       models.slice(from, from + preparedAtOnce).map(async (model) => {
         await reachingAs(() => prepareCollection(model)).catch((error: unknown) => {
-          log.error({ collection: model.collection.name, err: error }, 'the collection could not be made as declared');
+          log.error(
+            { collection: model.collection.name, err: error },
+            'the collection could not be created as declared',
+          );
           throw error;
         });
       }),
@@ -81,7 +84,7 @@ async function prepareAll(models: readonly DocumentModel[], log: Logger): Promis
   }
 }
 
-/** Of the type that the caller knows a document to have. */
+/** Casts to the caller's document type. */
 async function reachingAs<T>(work: () => Promise<unknown>): Promise<T> {
   return (await reaching(work)) as T;
 }
@@ -115,7 +118,7 @@ function readsOver(
         for (const id of ids) checkId(collection, id);
         for (const field of fields) kindOf(collection, field);
         const projection = Object.fromEntries(fields.map((field) => [fieldName(field), 1]));
-        // Without the model's query, which costs more than the answer.
+        // Bypasses the model's query, which costs more than the response.
         const found = await model.collection
           .find({ _id: { $in: [...ids] as never[] } }, { projection: { _id: 1, ...projection } })
           .toArray();
@@ -145,7 +148,7 @@ function readsOver(
   };
 }
 
-/** Bounds compare within a type only, so they leave nulls out. */
+/** Bounds only compare values of the same type, so they exclude nulls. */
 function filterOf(collection: AnyCollection, plan: Plan): object {
   const conditions = plan.equals.map(([field, value]): [string, unknown] => [fieldName(field), value]);
   plan.rest.forEach((field, place) => {
@@ -157,7 +160,7 @@ function filterOf(collection: AnyCollection, plan: Plan): object {
   return Object.fromEntries(conditions);
 }
 
-/** A unique key is an order by itself, and its index has no id that would end one. */
+/** A unique key defines an order itself; its index does not include the ID. */
 function orderOf(plan: Plan): { [field: string]: 1 | -1 } {
   const fields = plan.isUniqueKey ? plan.rest : [...new Set([...plan.rest, 'id'])];
   return Object.fromEntries(fields.map((field) => [fieldName(field), plan.isDescending ? -1 : 1]));

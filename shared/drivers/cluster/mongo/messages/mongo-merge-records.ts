@@ -1,21 +1,21 @@
 import type { PlacedRecord, RecordType } from '../../../../domain/messages/log-record.ts';
 import { asPublished, contentOf, contentUnknown, originOf, type MessageDocument } from './mongo-message-collections.ts';
 
-/** What of a stored message decides about a record of it. */
+/** The fields of a stored message that decide about a record. */
 export type MessageState = Pick<MessageDocument, 'offset' | 'contentRev' | 'deletedAt'>;
 
-/** What records make of a message: a new document, fields to set of the stored one, or nothing. */
+/** The effect of records on a message: a new document, fields to set, or nothing. */
 export interface MergedMessage {
   readonly inserted: MessageDocument | null;
   readonly set: Partial<MessageDocument> | null;
-  /** What it adds to the topic's count. */
+  /** The change of the topic's count. */
   readonly counted: -1 | 0 | 1;
 }
 
 /**
- * The order-free rule. A message's position is the lowest of its `message` records. Its content is that of the edit
- * with the highest position, and without one what was published. It is deleted once any deletion was applied, at the
- * earliest time of these: a deletion is final, also against an edit that lost the race with it.
+ * The order-free rule: a message's offset is the lowest of its `message` records. Its content is that of the edit
+ * with the highest offset, or the published one. It is deleted once any deletion was applied, at the
+ * earliest time of these: a deletion is final, even against a concurrent edit.
  *
  * @param stored null: the message is not stored
  * @param records of this message, at least one, in any order

@@ -2,7 +2,7 @@ import type { Connection, mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
 import { redacted, type Message, type Priority, type StoredMessage } from '../../../../domain/messages/message.ts';
 
-/** What an edit replaces. */
+/** The fields that an edit replaces. */
 export interface MessageContent {
   readonly message: string;
   readonly title: string | null;
@@ -10,25 +10,25 @@ export interface MessageContent {
   readonly tags: readonly string[];
   readonly markdown: boolean;
   readonly editedAt: number | null;
-  /** Position of the edit that the content is from, or one of those below. */
+  /** Offset of the edit that the content is from, or one of the constants below. */
   readonly contentRev: number;
   /**
-   * Title and text for a search without regard to case, where they are not plain (`isPlain`): MongoDB's own does not fold
-   * in full, and knows no NUL. Plain ones are searched as they are; so only other text is stored twice.
+   * Folded title and text for case-insensitive search if they are not plain (`isPlain`): MongoDB does not fold
+   * fully and does not support NUL. Plain texts are searched directly, so only other texts are stored twice.
    */
   readonly folded?: readonly string[] | null;
 }
 
-/** `contentRev` of a message as it was published. */
+/** `contentRev` of an unedited message. */
 export const asPublished = -1;
-/** `contentRev` of a stub that only a deletion made: nothing is known of its content. */
+/** `contentRev` of a stub created by a deletion, without content. */
 export const contentUnknown = -2;
-/** `contentRev` of a message whose content was taken from it: no edit comes after that. */
+/** `contentRev` of a redacted message; no edit can follow. */
 export const contentTaken = Number.MAX_SAFE_INTEGER;
 
 /**
- * A message and, in one, its `message` record in the log: so a publish writes one document.
- * Without `offset` it is a stub, made by an edit or deletion that came before the message; no read by position sees it.
+ * A message and its `message` record in one document, so that a publish writes one document.
+ * Without `offset` it is a stub of an edit or deletion applied before the message; reads by offset skip it.
  */
 export interface MessageDocument extends MessageContent {
   readonly _id: string;
@@ -40,7 +40,7 @@ export interface MessageDocument extends MessageContent {
   readonly deletedAt?: number;
 }
 
-/** An edit's or a deletion's record. Its id is its place in the log, so that a repetition is no second document. */
+/** The record of an edit or deletion. Its ID is its place in the log, so that a repeated record creates no duplicate. */
 export interface ChangeDocument {
   readonly _id: { readonly partition: number; readonly offset: number };
   readonly type: 'message_edited' | 'message_deleted';
@@ -51,8 +51,8 @@ export interface ChangeDocument {
 }
 
 /**
- * A part of a topic's figures: the sum and the maxima of its parts are the topic's. Nodes that publish to the same topic
- * at the same time come to use different parts, or their transactions would keep meeting there.
+ * A shard of a topic's counters: the sums and maxima of the shards are the topic's. Nodes that publish to the same topic
+ * concurrently use different shards, because their transactions would otherwise conflict.
  */
 export interface TopicStatsDocument {
   readonly _id: { readonly topicId: string; readonly part: number };
@@ -68,7 +68,7 @@ export interface WatermarkDocument {
 }
 
 /**
- * The driver's own collections: mongoose's models would cast and check what is typed already, at a price per message.
+ * Native collections, because mongoose models would cast and validate already typed data for each message.
  */
 export interface MessageCollections {
   readonly messages: mongo.Collection<MessageDocument>;
@@ -77,12 +77,12 @@ export interface MessageCollections {
   readonly watermarks: mongo.Collection<WatermarkDocument>;
 }
 
-/** What a search reads, and how long it may. */
+/** The read options and time limit of a search. */
 export interface SearchedCollections extends MessageCollections {
   readonly limits: { readonly maxTimeMS: number };
 }
 
-/** Names of the indexes that queries ask for, so that no plan can fall for another one. */
+/** Names of the indexes that queries use as hints, so that the planner does not choose another one. */
 export const byTopic = 'byTopic';
 export const byTime = 'byTime';
 export const byExpiry = 'byExpiry';
@@ -90,16 +90,16 @@ export const byDeletion = 'byDeletion';
 
 /** Not deleted: the field is absent. */
 export const notDeleted = { deletedAt: { $exists: false } } as const;
-/** What history shows until it expires: no stub, and not deleted. */
+/** Messages in history until they expire: neither stubs nor deleted. */
 export const shownByHistory = { offset: { $gte: 0 }, ...notDeleted } as const;
 
-/** Descending, so that the last record of each of many topics is found without reading any other. */
+/** Descending, so that the last record of many topics is found without reading others. */
 const recordIndexes: mongo.IndexDescription[] = [
   { key: { topicId: 1, offset: -1 }, name: byTopic },
   { key: { topicId: 1, timestamp: 1, offset: 1 }, name: byTime },
 ];
 
-/** Names the collections, and makes them with their indexes; those that are there are left as they are. */
+/** Creates the collections with their indexes; keeps existing ones. */
 export async function prepareMessageCollections(connection: Connection): Promise<MessageCollections> {
   const db = connection.db!;
   const collections: MessageCollections = {
@@ -108,7 +108,7 @@ export async function prepareMessageCollections(connection: Connection): Promise
     stats: db.collection('topic_stats'),
     watermarks: db.collection('watermarks'),
   };
-  // Transactions want their collections to be there. Together, since the server makes several in next to the time of one.
+  // Transactions need existing collections. Created concurrently, because the server creates several in almost the time of one.
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   const made = await Promise.allSettled([
     existing.has(collections.watermarks.collectionName)
@@ -136,12 +136,12 @@ function unlessThere(error: unknown): void {
   if ((error as { codeName?: unknown }).codeName !== 'NamespaceExists') throw error;
 }
 
-/** The bytes of a message's text and title, as MongoDB works them out: what the port calls its volume. */
+/** The expression for the bytes of a message's text and title, its volume. */
 export const volumeBytes = {
   $add: [{ $strLenBytes: { $ifNull: ['$message', ''] } }, { $strLenBytes: { $ifNull: ['$title', ''] } }],
 };
 
-/** The message of a document that has its position, with its text also when it is deleted. */
+/** Returns the message of a document with an offset, with its text even if deleted. */
 export function toMessage(document: MessageDocument): StoredMessage {
   return {
     id: document._id,
@@ -161,7 +161,7 @@ export function toMessage(document: MessageDocument): StoredMessage {
   };
 }
 
-/** The message as everyone may see it: emptied when it is deleted. */
+/** Returns the message as visible to everyone: redacted if deleted. */
 export function toShownMessage(document: MessageDocument): StoredMessage {
   const message = toMessage(document);
   return message.deletedAt === null ? message : redacted(message, message.deletedAt);
@@ -174,7 +174,7 @@ export function contentOf(message: Message, contentRev: number): MessageContent 
   return { message: text, title, priority, tags, markdown, editedAt, contentRev, folded };
 }
 
-/** What of a document never changes. */
+/** The immutable fields of a document. */
 export function originOf(
   message: Message,
   partition: number,

@@ -9,9 +9,9 @@ interface Positions {
 }
 
 /**
- * The positions between which the topic's messages of these times lie, null when it has none. In order of position a page of an
- * hour is found only by passing over all that is newer: so it begins and ends where the hour does. Positions are in order of
- * time but for the clocks' skew, so the first and the last that are looked for are among those of some seconds.
+ * Returns the offset range of the topic's messages in a period, or null if it has none. By offset, a page of an
+ * old hour is only found by skipping all newer messages, so the range limits the read. Offsets are in
+ * time order except for clock skew, so the first and last are among those of some seconds.
  */
 export async function mongoMessagePositions(
   { messages, limits }: SearchedCollections,
@@ -26,7 +26,7 @@ export async function mongoMessagePositions(
   return highest === Infinity ? { $gte: lowest } : { $gte: lowest, $lte: highest };
 }
 
-/** What messages and changes have in common. */
+/** The common fields of messages and changes. */
 interface RecordDocument {
   readonly topicId: string;
   readonly offset?: number;
@@ -36,8 +36,8 @@ interface RecordDocument {
 type RecordCollection = MessageCollections['messages' | 'changes'];
 
 /**
- * The lowest position of a record at or after the time (direction 1), or the highest of one at or before it (-1); null without
- * one. The nearest in order of time bounds the search: one at a position further out differs from it by less than the clocks do.
+ * Returns the lowest offset of a record at or after the time (direction 1), or the highest at or before it (-1), or
+ * null. The nearest record by time bounds the search, because records at offsets further out differ by less than the clock skew.
  */
 export async function outermostPosition(
   collections: readonly RecordCollection[],
@@ -64,7 +64,7 @@ export async function outermostPosition(
       ? { $gte: time, $lte: Math.min(...times) + clockSkewMs }
       : { $gte: Math.max(...times) - clockSkewMs, $lte: time };
   const outermost = await firstOfEach(near, { offset: direction });
-  // What was nearest may have been removed meanwhile; its position bounds all the same.
+  // The nearest record may have been removed meanwhile; its offset is still a valid bound.
   const positions = (outermost.length > 0 ? outermost : nearest).map(({ offset }) => offset!);
   return direction === 1 ? Math.min(...positions) : Math.max(...positions);
 }

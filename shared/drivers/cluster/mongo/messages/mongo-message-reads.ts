@@ -12,7 +12,7 @@ import {
   type MessageDocument,
 } from './mongo-message-collections.ts';
 
-/** The messages that history shows, oldest first. `batchSize` lets a page come in one answer. */
+/** Returns messages of history, oldest first. `batchSize` fetches a page in one round trip. */
 export async function newestMessages(
   { messages }: MessageCollections,
   topicId: string,
@@ -28,10 +28,10 @@ export async function newestMessages(
   return found.reverse().map(toMessage);
 }
 
-/** Reads under way at once. Harm prevented: one caller's hundreds of topics in front of everyone else's reads. */
+/** Concurrent reads, so that a caller with hundreds of topics does not block others. */
 const readsAtOnce = 20;
 
-/** A read a topic: in one for all of them nothing could hold the plan to one key a topic, since what expired is passed over. */
+/** One read per topic: a combined query could not be limited to one index key per topic, because expired messages are skipped. */
 export async function newestOfEach(
   collections: MessageCollections,
   topicIds: readonly string[],
@@ -84,7 +84,7 @@ export async function topicRecords(
       .batchSize(page.limit + 1)
       .hint(byTopic)
       .toArray(),
-    // The limit comes last: changes of messages that do not show must not use it up.
+    // The limit comes last, so that changes of invisible messages do not count.
     changes
       .aggregate<ChangeDocument & { of: [MessageDocument] }>(
         [
@@ -148,15 +148,15 @@ export async function statsOf(
   return figures;
 }
 
-/** Counts under way at once. Harm prevented: one caller's hundreds of topics in front of everyone else's reads. */
+/** Concurrent counts, so that a caller with hundreds of topics does not block others. */
 const countsAtOnce = 10;
-/** Marks of one question, and messages that it may count in all. Harm prevented: a plan that takes long to make, and a count of millions. */
+/** Marks per query, and messages that it may count in total; limits planning time and the count. */
 const marksTogether = 100;
 const countedTogether = 10_000;
 
 type CountPage = { readonly max: number; readonly now: number };
 
-/** Mostly little is unread, so the marks are counted by one question; where there is more, each by one of its own, which ends at `max`. */
+/** Usually little is unread, so one query counts all marks; otherwise one query per mark, which ends at `max`. */
 export async function countAfterEach(
   collections: MessageCollections,
   marks: readonly TopicMark[],
@@ -170,7 +170,7 @@ export async function countAfterEach(
   return counts;
 }
 
-/** Null when there are too many for one question, or two marks of a topic. */
+/** Null for too many marks for one query, or two marks of a topic. */
 async function countTogether(
   { messages }: MessageCollections,
   marks: readonly TopicMark[],
@@ -214,7 +214,7 @@ const comingAfter = ({ topicId, after }: TopicMark, now: number) => ({
   ...notDeleted,
 });
 
-/** Those of the records whose work is done, and that are no second copies. */
+/** Returns the applied records that are not duplicates. */
 export async function storedOf(
   { messages, changes }: MessageCollections,
   records: readonly PlacedRecord[],
@@ -240,7 +240,7 @@ export async function storedOf(
   );
 }
 
-/** The last position of each of the topics that lies below the given one; those without have no entry. */
+/** Returns the last offset of each topic below the given one; topics without one have no entry. */
 export async function lastOffsetsBelow(
   { messages, changes }: MessageCollections,
   topicIds: readonly string[],
@@ -251,7 +251,7 @@ export async function lastOffsetsBelow(
     { $sort: { topicId: 1, offset: -1 } },
     { $group: { _id: '$topicId', offset: { $first: '$offset' } } },
   ];
-  // On `byTopic` this is a distinct scan: it looks at one key per topic, however many records there are.
+  // On `byTopic` this is a distinct scan: it reads one key per topic, regardless of the number of records.
   const options = { hint: byTopic, batchSize: topicIds.length + 1 };
   const found = await Promise.all([
     messages.aggregate<{ _id: string; offset: number }>(lastOfEach, options).toArray(),

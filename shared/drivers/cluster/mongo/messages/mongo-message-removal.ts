@@ -13,12 +13,12 @@ import {
 import { addToCount } from './mongo-retention-reads.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
-/** Messages removed in one transaction: long ones meet the publishes to the same topics, and are run again. */
+/** Messages removed per transaction: long transactions conflict with publishes to the same topics and are repeated. */
 const batchSizeMax = 500;
 
 /**
- * Removes messages with their records. A batch, its changes and the counts of its topics are one transaction, so that a
- * sweep that was interrupted leaves the counts right and just goes on.
+ * Removes messages with their records. A batch, its changes and the counts of its topics are one transaction, so that
+ * counts stay correct if a sweep is interrupted.
  */
 export function mongoMessageRemoval(
   connection: Connection,
@@ -41,7 +41,7 @@ export function mongoMessageRemoval(
     }
   };
 
-  /** What expired before this is of topics that are left out: a million of theirs are read once in a run, and not with each batch. */
+  /** Messages that expired before this belong to excluded topics: a million of them are read once per run, not per batch. */
   let front = { except: '', expiresAt: 0 };
 
   const removeFrom = async (
@@ -78,7 +78,7 @@ export function mongoMessageRemoval(
       const of = [...except].sort().join();
       const from = front.except === of ? front.expiresAt : 0;
       let { all, reached } = await removeFrom(from, { time, limit, except });
-      // What was written meanwhile, or was given another expiry, can lie before it.
+      // Concurrent writes or changed expiries can be earlier.
       if (all.size === 0 && from > 0) ({ all, reached } = await removeFrom(0, { time, limit, except }));
       front = { except: of, expiresAt: reached };
       return all;
@@ -98,7 +98,7 @@ export function mongoMessageRemoval(
   };
 }
 
-/** No transaction: what an edit or a sweep beside this one does to such a message meanwhile does not matter. */
+/** No transaction: concurrent edits or sweeps of such a message do not matter. */
 async function emptyBatch(
   { messages }: MessageCollections,
   { time, except, batchSize }: { time: number; except: readonly string[]; batchSize: number },
@@ -134,7 +134,7 @@ interface BatchQuery {
   readonly hint: string;
 }
 
-/** Returns what went, in the order asked for. The counts come last, since that is where the transaction meets publishes. */
+/** Returns the removed messages in the requested order. Updates the counts last, because there the transaction conflicts with publishes. */
 async function removeBatch(
   { messages, changes, stats }: MessageCollections,
   query: BatchQuery & { batchSize: number; session: ClientSession },

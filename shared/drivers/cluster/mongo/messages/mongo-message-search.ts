@@ -18,21 +18,21 @@ import { mongoMessagePositions } from './mongo-message-positions.ts';
 type Query = mongo.Filter<MessageDocument>;
 
 /**
- * Topics that are asked for at once: MongoDB merges the order of that many by itself, and sorts everything there is beyond
+ * Topics per query: MongoDB merges the order of this many, and sorts all matches beyond
  * (`internalQueryMaxScansToExplode`, 200).
  */
 const topicsMerged = 100;
 
-/** Messages of a search for text that are gathered while all are looked at. Harm prevented: more than MongoDB can hold for a group. */
+/** Matches collected per text search; limited by MongoDB's memory for a group. */
 const gatheredMax = 10_000;
 
 /**
- * From so many positions on a topic is searched by two questions at once: MongoDB works through one on one core, and half a
- * second for 100,000 messages is what a person notices.
+ * Above this number of offsets, a topic is searched by two concurrent queries: MongoDB runs a query on one core, and half a
+ * second for 100,000 messages is noticeable.
  */
 const dividedFrom = 20_000;
 
-/** The port's `search`. */
+/** Implements the port's `search`. */
 export async function searchMessages(
   collections: SearchedCollections,
   filter: MessageFilter,
@@ -51,7 +51,7 @@ interface FoundDocuments {
   readonly total: number;
 }
 
-/** The total needs a look at every text, and the page is gathered by the same look: a second one would take as long again. */
+/** The total requires reading every text; the same pass collects the page, because a second pass would take as long. */
 async function gatherPage(
   collections: SearchedCollections,
   asked: Asked,
@@ -69,7 +69,7 @@ async function gatherPage(
   return { documents: documents.sort((a, b) => places.get(a._id)! - places.get(b._id)!), total };
 }
 
-/** How many match, and the ids of the newest of them, newest first. */
+/** Returns the number of matches and the IDs of the newest ones, newest first. */
 async function lookThrough(
   { messages, limits }: SearchedCollections,
   { topicIds, query, times }: Asked,
@@ -88,7 +88,7 @@ async function lookThrough(
   return found ?? { total: 0, newest: [] };
 }
 
-/** What is asked for as one question, or of a topic that may be large as two that MongoDB answers side by side: the newer half of its positions first. */
+/** Returns one query, or two concurrent ones for a large topic: the newer half of its offsets first. */
 async function partsOf(collections: SearchedCollections, asked: Asked): Promise<Asked[]> {
   const [topicId] = asked.topicIds;
   if (topicId === undefined || asked.topicIds.length > 1 || indexFor(asked.times) !== byTopic) return [asked];
@@ -101,7 +101,7 @@ async function partsOf(collections: SearchedCollections, asked: Asked): Promise<
   }));
 }
 
-/** The topic's lowest position (1), or its highest (-1). */
+/** Returns the topic's lowest offset (1) or highest offset (-1). */
 async function endOf({ messages, limits }: SearchedCollections, topicId: string, direction: 1 | -1): Promise<number> {
   const outermost = await messages.findOne(
     { topicId, offset: { $gte: 0 } },
@@ -110,7 +110,7 @@ async function endOf({ messages, limits }: SearchedCollections, topicId: string,
   return outermost?.offset ?? 0;
 }
 
-/** The documents, in any order, as far as they are still what is asked for. */
+/** Returns the documents that still match, in any order. */
 function documentsOf(
   { messages, limits }: SearchedCollections,
   ids: readonly string[],
@@ -152,16 +152,16 @@ export async function recentMessages(
 interface Asked {
   readonly topicIds: readonly string[];
   readonly query: Query;
-  /** The times that are part of the query. */
+  /** The time bounds of the query. */
   readonly times: Times;
 }
 
 type Times = Pick<MessageFilter, 'from' | 'to'>;
 
-/** Where order does not matter: a time bounds what is looked at in the index by time only. */
+/** For unordered reads: the time range limits the scan of the index by time. */
 const indexFor = ({ from, to }: Times): string => (from === null && to === null ? byTopic : byTime);
 
-/** Of one topic by position, of several by time. */
+/** By offset for one topic, by time for several. */
 async function findPage(collections: SearchedCollections, asked: Asked, page: MessagePage): Promise<MessageDocument[]> {
   const { topicIds, query, times } = asked;
   const [topicId] = topicIds;
@@ -216,8 +216,8 @@ function comparePlaces(a: Place, b: Place): number {
 }
 
 /**
- * The topics are asked for some at a time, those with the newest messages first; when the others have nothing that is newer
- * than all that is wanted, they are not asked.
+ * Queries the topics in groups, most recently published first; stops when the remaining topics have nothing newer
+ * than the page.
  */
 async function pageOfTopics(
   collections: SearchedCollections,
@@ -256,7 +256,7 @@ async function pageOfTopics(
   return documents.sort(comparePlaces);
 }
 
-/** Those of the topics that have messages, the one with the newest first. A topic's figures lie in several parts. */
+/** Returns the non-empty topics, newest message first. A topic's counters have several shards. */
 async function byLastMessage(
   { stats, limits }: SearchedCollections,
   topicIds: readonly string[],
@@ -278,7 +278,7 @@ async function countMatching(collections: SearchedCollections, filter: MessageFi
   const topicId = { $in: [...filter.topicIds] };
   if (!isUnconditional(filter))
     return messages.countDocuments({ topicId, ...query }, { ...limits, hint: indexFor(filter) });
-  // What history shows is counted already, but for what the sweep has yet to remove.
+  // Messages in history are already counted, except expired ones that are not swept yet.
   const [counted, expired] = await Promise.all([
     stats
       .aggregate<{ sum: number }>(
@@ -303,7 +303,7 @@ function isUnconditional({ includesDeleted, text, tags, priorityMin, priorityMax
   );
 }
 
-/** What the filter asks of a document, its topic aside. */
+/** Returns the filter's condition on a document, without its topic. */
 function queryOf(filter: MessageFilter): Query {
   const { priorityMin, priorityMax, tags, from, to, text, includesDeleted, now } = filter;
   const needsContent = tags.length > 0 || text !== null;
@@ -330,7 +330,7 @@ function between(field: 'priority' | 'timestamp', min: number | null, max: numbe
   return { [field]: { ...(min === null ? {} : { $gte: min }), ...(max === null ? {} : { $lte: max }) } };
 }
 
-/** Text that is plain is compared by MongoDB, where case is that of A to Z; other text is there folded. */
+/** MongoDB compares plain text, folding A to Z; other text is stored folded. */
 function holding(text: string): Query {
   const needle = foldCase(text);
   const inFolded: Query = { folded: { $regex: literal(needle) } };
@@ -339,7 +339,7 @@ function holding(text: string): Query {
   return { $or: [{ folded: null, $or: [{ message: inPlain }, { title: inPlain }] }, inFolded] };
 }
 
-/** The pattern of a regular expression that is found where the text is, and nowhere else. */
+/** Returns a regular expression that matches exactly the text. */
 function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/#-]/g, '\\$&').replaceAll('\0', '\\x00');
 }

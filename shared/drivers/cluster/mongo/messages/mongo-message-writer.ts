@@ -6,15 +6,15 @@ import type { ChangeDocument, MessageCollections, MessageDocument } from './mong
 import { mergeRecords, type MergedMessage, type MessageState } from './mongo-merge-records.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
-/** Into how many parts a topic's figures may fall. More would make them dearer to read, fewer let more nodes meet. */
+/** The maximum number of shards of a topic's counters. More cost more to read, fewer cause more conflicts. */
 const partsMax = 16;
 
 /**
- * Applies records, all or none: the messages, the rows of edits and deletions, and the figures of topics are one
- * transaction, so a count is right whatever breaks, and nodes that apply the same records at once cannot count them twice.
+ * Applies records atomically: the messages, the rows of edits and deletions, and the counters of topics are one
+ * transaction, so counts stay correct, and nodes that apply the same records concurrently cannot count them twice.
  *
- * A record whose message has expired leaves nothing but the topic's last position and time, so a replay of the log
- * brings nothing back that a sweep has removed.
+ * A record of an expired message only updates the topic's last offset and time, so a replay of the log
+ * does not restore removed messages.
  */
 export function mongoMessageWriter(
   connection: Connection,
@@ -29,7 +29,7 @@ export function mongoMessageWriter(
   ): Promise<void> => {
     let isFirstTry = true;
     await inTransaction(connection, async (session) => {
-      // It met another node's: from now on this one counts elsewhere.
+      // It conflicted with another node: use another shard from now on.
       if (!isFirstTry) part = Math.floor(Math.random() * partsMax);
       isFirstTry = false;
       const stored = areNew ? nothingStored : await storedStates(collections, live, session);
@@ -44,7 +44,7 @@ export function mongoMessageWriter(
         live.filter(({ offset, record }) => record.type !== 'message' && !stored.changes.has(offset)),
         session,
       );
-      // Last, since this is where batches of several nodes meet.
+      // Last, because batches of several nodes conflict here.
       await touchTopics(
         collections,
         { news: records.filter((placed) => !isKnown(stored, placed)), merged, part },
@@ -56,13 +56,13 @@ export function mongoMessageWriter(
     if (records.length === 0) return;
     const now = clock();
     const live = records.filter(({ record }) => record.message.expiresAt > now);
-    // Messages are nearly always new, and that is found out by storing them: one question less on a publish's way.
+    // Messages are nearly always new, so they are inserted without a lookup: one round trip less per publish.
     if (live.every(({ record }) => record.type === 'message') && (await isDone(write(records, live, true)))) return;
     await write(records, live, false);
   };
 }
 
-/** False when something was stored already, and nothing is written. */
+/** Returns false and writes nothing if a message was already stored. */
 async function isDone(writing: Promise<void>): Promise<boolean> {
   try {
     await writing;
@@ -75,7 +75,7 @@ async function isDone(writing: Promise<void>): Promise<boolean> {
 
 interface StoredStates {
   readonly messages: ReadonlyMap<string, MessageState>;
-  /** Positions of the edits and deletions that are stored. */
+  /** Offsets of stored edits and deletions. */
   readonly changes: ReadonlySet<number>;
 }
 
@@ -113,7 +113,7 @@ async function storedStates(
   };
 }
 
-/** What is stored at its own position was told to the figures with it. */
+/** Records stored at their own offset are already counted. */
 function isKnown(stored: StoredStates, { offset, record }: PlacedRecord): boolean {
   return record.type === 'message'
     ? stored.messages.get(record.message.id)?.offset === offset
@@ -145,7 +145,7 @@ async function writeMessages(
   if (updates.length > 0) await messages.bulkWrite(updates, { session });
 }
 
-/** Most messages have nothing folded: a field that says so would be in each of them. */
+/** Most messages have no folded text, so the field is omitted. */
 function withoutNull({ folded, ...document }: MessageDocument): MessageDocument {
   return folded === undefined || folded === null ? document : { ...document, folded };
 }
@@ -155,7 +155,7 @@ async function insertChanges(
   records: readonly PlacedRecord[],
   session: ClientSession,
 ): Promise<void> {
-  // A record can come twice in one batch.
+  // A batch can contain a record twice.
   const documents = new Map(
     records.map(({ partition, offset, record: { type, timestamp, message } }): [number, ChangeDocument] => [
       offset,
@@ -172,7 +172,7 @@ async function insertChanges(
   if (documents.size > 0) await changes.insertMany([...documents.values()], { session });
 }
 
-/** Moves the figures of the records' topics; the last position and time also for what was not stored. */
+/** Updates the counters of the records' topics; last offset and time even for records that were not stored. */
 async function touchTopics(
   { stats }: MessageCollections,
   { news, merged, part }: { news: readonly PlacedRecord[]; merged: readonly Merged[]; part: number },

@@ -19,7 +19,7 @@ import { mongoTestDatabase, type MongoTestDatabase } from '../mongo-test-databas
 const log = openLogger('test', 'silent');
 const now = testTime;
 
-describeWithEngines('messages while MongoDB is away', ({ mongoUrl }) => {
+describeWithEngines('messages during an outage of MongoDB', ({ mongoUrl }) => {
   let database: MongoTestDatabase;
   let link: CuttableLink;
   let messages: Messages;
@@ -63,13 +63,13 @@ describeWithEngines('messages while MongoDB is away', ({ mongoUrl }) => {
   ];
 
   test.each([['cut' as const], ['freeze' as const]])(
-    '(%s) every call is unavailable, and works again once it is back',
+    '(%s) rejects every call as unavailable and works again after recovery',
     async (outage) => {
       await messages.ping();
       link[outage]();
       const askedAt = performance.now();
       await expect(messages.ping()).rejects.toMatchObject({ code: 'unavailable' });
-      // Two seconds are the promise; the rest is a slow machine's.
+      // Two seconds are guaranteed; the rest is tolerance for a slow machine.
       expect(performance.now() - askedAt).toBeLessThan(4_000);
       const answers = await Promise.all(
         operations.map(async ([name, operation]) => [name, await operation().catch((error: unknown) => error)]),
@@ -83,7 +83,7 @@ describeWithEngines('messages while MongoDB is away', ({ mongoUrl }) => {
     60_000,
   );
 
-  test('what was applied again after an outage is there once, and counted once', async () => {
+  test('stores and counts records once that are applied again after an outage', async () => {
     const topic = newId();
     const again = Array.from({ length: 300 }, (_, index) => published(1_000 + index, testMessage(topic)));
     const inPieces = () => Promise.all(again.map((record) => messages.apply([record]).catch(() => undefined)));

@@ -37,7 +37,7 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
     };
   });
 
-  test('a search that works longer than its limit ends and says what to ask for instead', async () => {
+  test('ends a search at its time limit with a remedy', async () => {
     const database = mongoTestDatabase(mongoUrl, 'search_limit');
     try {
       const messages = await openMongoMessages({
@@ -50,7 +50,7 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
       await messages.apply(Array.from({ length: 10_000 }, (_, offset) => published(offset, testMessage(topicId))));
       await expect(messages.search(textIn(topicId, 'nowhere'), { limit: 5, offset: 0 })).rejects.toMatchObject({
         code: 'unavailable',
-        message: expect.stringContaining('ask for one topic, or for a shorter span of time'),
+        message: expect.stringContaining('limit it to one topic or to a shorter time range'),
       });
       expect(await messages.newest(topicId, { limit: 1, now: testTime })).toHaveLength(1);
     } finally {
@@ -58,7 +58,7 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
     }
   });
 
-  test('the pages of a search for a text are those of one look, however far apart the positions are', async () => {
+  test('returns consistent pages of a text search for widely spread offsets', async () => {
     const database = mongoTestDatabase(mongoUrl, 'search_parts');
     try {
       const messages = await openMongoMessages({ connection: await database.connect(), clock: () => testTime, log });
@@ -86,7 +86,7 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
     }
   });
 
-  test('messages under hold that expired before the others are looked at once, and not with each batch', async () => {
+  test('reads held expired messages once, not per batch', async () => {
     const database = mongoTestDatabase(mongoUrl, 'held');
     try {
       const connection = await database.connect();
@@ -110,7 +110,7 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
         .sort({ ts: 1 })
         .toArray();
       expect(finds.map((find) => find['keysExamined'] >= 200)).toEqual([true, false, false]);
-      // Nothing is overlooked that came meanwhile, or that is held no more.
+      // Includes messages written meanwhile and those no longer held.
       await messages.apply([published(230, testMessage(free, { expiresAt: testTime + 1 }))]);
       expect(await remove(10, [held])).toEqual([[free, 1]]);
       expect(await remove(300, [])).toEqual([[held, 200]]);
@@ -119,7 +119,7 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
     }
   });
 
-  test('a count that is wrong is set right', async () => {
+  test('corrects a wrong count', async () => {
     const database = mongoTestDatabase(mongoUrl, 'recount');
     try {
       const connection = await database.connect();

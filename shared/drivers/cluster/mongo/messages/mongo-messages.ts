@@ -36,22 +36,22 @@ export interface MongoMessagesOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long a search may work. */
+  /** Time limit of a search. */
   readonly searchMsMax?: number;
 }
 
-/** Publishes share bulk writes; two at once would meet at the figures of their topics. */
+/** Publishes share bulk writes; two concurrent ones would conflict at the counters of their topics. */
 const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
 
-/** A watermark is remembered: one that a failover took back would have readers step over what is to be stored again. */
+/** A watermark is cached, because a lower one after a failover would make readers skip records that are stored again. */
 const ofMajority = { readConcern: { level: 'majority' } } as const;
 
-/** The port's limit for telling whether the store answers. */
+/** The port's time limit of a ping. */
 const pingTimeoutMs = 1_900;
 
 /**
- * The message store of a cluster. Makes its collections and indexes first. Writes are acknowledged by the majority, and
- * reads see what the primary has, but for the watermark. Closing it leaves the connection open.
+ * The message store of a cluster. Creates its collections and indexes first. Writes are acknowledged by the majority, and
+ * reads use the primary, except for the watermark. `close` leaves the connection open.
  */
 export async function openMongoMessages({
   connection,
@@ -60,10 +60,10 @@ export async function openMongoMessages({
   searchMsMax: maxTimeMS = searchMsMax,
 }: MongoMessagesOptions): Promise<Messages> {
   const collections = await reaching(() => prepareMessageCollections(connection)).catch((error: unknown) => {
-    log.error({ err: error }, 'the collections of messages could not be made');
+    log.error({ err: error }, 'the message collections could not be created');
     throw error;
   });
-  // One writer each, so that the two do not keep meeting at the figures of their topics.
+  // One writer each, so that they do not conflict at the counters of their topics.
   const apply = writeBatcher(mongoMessageWriter(connection, collections, clock), applyLimits);
   const settle = mongoReconcile({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
   const removal = mongoMessageRemoval(connection, collections);
@@ -107,23 +107,23 @@ export async function openMongoMessages({
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
     recount: (topicId) => reaching(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => reaching(() => removal.removeTopic(topicId, limit)),
-    giveBack: async () => 0, // MongoDB fills what is free by itself
+    giveBack: async () => 0, // MongoDB reuses free space itself
     ping: () => reaching(() => answersInTime(connection)),
     close: async () => undefined,
   };
 }
 
-/** A server that is there and says nothing would keep the question for as long as the connection lives. */
+/** A silent server would otherwise block the ping until the connection closes. */
 async function answersInTime(connection: Connection): Promise<void> {
   await within(pingTimeoutMs, 'MongoDB’s answer', connection.db!.command({ ping: 1 })).catch((error: unknown) => {
     throw error instanceof TookTooLong ? unavailable('Database', error) : error;
   });
 }
 
-/** MongoDB's code for an operation that reached its `maxTimeMS`. */
+/** MongoDB's code for an operation that exceeded its `maxTimeMS`. */
 const timeLimitExceeded = 50;
 
-/** As `reaching`; one that MongoDB ended by its time limit says what was too much. */
+/** Like `reaching`, but maps an exceeded time limit to an error with a remedy. */
 function ended<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
   return reaching(() =>
     call().catch((error: unknown) => {

@@ -12,24 +12,24 @@ export interface SettleOptions {
 }
 
 /**
- * Whoever publishes stores the document too, and is as a rule about to: so long the fan-out looks again before it does it
- * itself. Both at once meet in their transactions, and each such meeting costs both of them a pause and all its work.
+ * The publisher stores the document too, usually in a moment, so the fan-out checks again for this long before it stores it
+ * itself. Concurrent writes conflict, which costs both transactions a pause and their work.
  */
 const patienceMs = [3, 6, 12, 25, 50] as const;
-/** What is older has a publisher that died, or comes again. */
+/** The publisher of an older record died, or the record is repeated. */
 const freshMs = 1_000;
-/** Harm prevented: a partition of very many topics filling the memory. */
+/** Limits the memory per partition. */
 const topicsKnownMax = 20_000;
 
-/** What the last batch of a partition has left. */
+/** The state after the last batch of a partition. */
 interface Progress {
-  /** The position after its last record. */
+  /** The offset after its last record. */
   readonly next: number;
-  /** The last settled position of topics, as far as known. */
+  /** The last known reconciled offset per topic. */
   readonly lastOffsets: Map<string, number>;
 }
 
-/** The port's `settle`. */
+/** Implements the port's `reconcile`. */
 export function mongoReconcile(
   options: SettleOptions,
 ): (partition: number, records: readonly PlacedRecord[]) => Promise<ReconciledRecord[]> {
@@ -39,8 +39,8 @@ export function mongoReconcile(
     const first = records[0];
     if (first === undefined) return [];
     const before = partitions.get(partition);
-    partitions.delete(partition); // whatever this batch comes to, if it fails nothing is known
-    // A batch that does not begin where the last one ended has others before it, which another process may have settled.
+    partitions.delete(partition); // unknown until this batch succeeds
+    // If a batch does not start where the last one ended, another process may have reconciled batches in between.
     const known =
       before?.next === first.offset && before.lastOffsets.size < topicsKnownMax
         ? before.lastOffsets
@@ -67,7 +67,7 @@ export function mongoReconcile(
   };
 }
 
-/** Those of the records that are stored and no second copies, when all that was missing is written. */
+/** Returns the stored records that are not duplicates, after all missing ones are written. */
 async function storedInTheEnd(
   { collections, write, clock }: SettleOptions,
   records: readonly PlacedRecord[],
@@ -83,7 +83,7 @@ async function storedInTheEnd(
   const missing = records.filter((placed) => !stored.has(placed));
   if (missing.length === 0) return stored;
   await write(missing);
-  // All are looked up again: a first copy that was missing has taken the place of a second one that was there.
+  // Looks up all again, because a missing first copy may have replaced a stored duplicate.
   stored = await storedOf(collections, records);
   return stored;
 }

@@ -13,7 +13,7 @@ import { inTransaction } from '../mongo-transaction.ts';
 
 const limits = { maxTimeMS: planMsMax } as const;
 
-/** Reads under way at once. Harm prevented: a plan of many topics in front of everyone else's reads. */
+/** Concurrent reads, so that a plan with many topics does not block others. */
 const readsAtOnce = 10;
 
 export async function expiredMessages(
@@ -69,7 +69,7 @@ export async function oldestKeptOf(
   return oldest;
 }
 
-/** No transaction: what else happens to such a message meanwhile does not concern its expiry. */
+/** No transaction: concurrent changes of such a message do not affect its expiry. */
 export async function changeLifetimes(
   { messages }: MessageCollections,
   topicId: string,
@@ -95,7 +95,7 @@ export async function changeLifetimes(
   return found.at(-1)?.offset ?? null;
 }
 
-/** What is counted and what it should be are of one moment; a sweep that counts in its part meanwhile makes the transaction run again. */
+/** Reads the counter and the actual count in one snapshot; a concurrent update by a sweep repeats the transaction. */
 export async function recountTopic(
   connection: Connection,
   collections: MessageCollections,
@@ -119,10 +119,10 @@ async function countDrift(
   return counted - parts.reduce((sum, { messageCount }) => sum + messageCount, 0);
 }
 
-/** The part of a topic's figures that sweeps count in: no publish meets them there. */
+/** The shard of a topic's counters for sweeps, so that they do not conflict with publishes. */
 const sweepsPart = -1;
 
-/** Filter and update that add to the sweeps' part of a topic's count. */
+/** Returns filter and update that add to the sweeps' shard of a topic's count. */
 export function addToCount(topicId: string, count: number) {
   return [
     { _id: { topicId, part: sweepsPart } },

@@ -13,17 +13,17 @@ export interface MongoCopyOptions {
   readonly onProgress: (progress: CopyProgress) => void;
 }
 
-/** Documents that are read, and stand in the file, together. */
+/** Documents per chunk in the file. */
 const stretchMax = 1_000;
-/** Holds a document while a restore is under way. */
+/** Contains a document during a restore. */
 const restores = 'restores';
-/** Server codes for: the snapshot is too old, or not to be had any more. */
+/** Server codes for: the snapshot is too old or no longer available. */
 const snapshotGone: ReadonlySet<unknown> = new Set([239, 246]);
 
 /**
- * Writes the database to a file, also while nodes write to it: all of it as it was at one moment after the call, by reads of one
- * snapshot. The file is readable by its owner alone, and under its name only when it is whole and on disk. Throws a sentence for
- * the operator, and leaves nothing then.
+ * Writes a consistent snapshot of the database, taken after the call, to a file, even while nodes write.
+ * The file is readable by its owner only, and gets its name only after it is complete on disk. Throws an error for
+ * the operator and leaves no file in that case.
  */
 export async function backUpMongo(to: string, options: MongoCopyOptions): Promise<CopyReport> {
   return onConnection(options, async (connection, from) => {
@@ -64,8 +64,8 @@ async function readAll(
   } catch (error) {
     if (!snapshotGone.has((error as { code?: unknown }).code)) throw error;
     throw new Error(
-      'MongoDB no longer has the state of the moment at which the backup began: set its parameter minSnapshotHistoryWindowInSeconds ' +
-        'to longer than a backup takes, or use mongodump --oplog',
+      'MongoDB no longer has the snapshot of the start of the backup: set its parameter minSnapshotHistoryWindowInSeconds ' +
+        'to more than the duration of a backup, or use mongodump --oplog',
       { cause: error },
     );
   } finally {
@@ -79,8 +79,8 @@ function stretchesOf(collection: mongo.Collection, session: ClientSession): Asyn
 }
 
 /**
- * Fills the database, which must hold nothing, with what such a file holds. Looks at all of the file first: one that was cut off
- * or changed leaves the database as it was. Throws a sentence for the operator. Indexes are made by the first node that starts.
+ * Restores such a file into an empty database. Verifies the whole file first: a truncated
+ * or modified file leaves the database unchanged. Throws an error for the operator. The first node that starts creates the indexes.
  */
 export async function restoreMongo(from: string, options: MongoCopyOptions): Promise<CopyReport> {
   let total = 0;
@@ -95,7 +95,7 @@ export async function restoreMongo(from: string, options: MongoCopyOptions): Pro
     await db.collection(restores).insertOne({ from, begunAt: new Date() });
     let done = 0;
     for await (const { collection, documents } of readArchive(from)) {
-      // Numbers stay of the type that they have in the file.
+      // Numbers keep their type from the file.
       await db.collection(collection).insertMany(
         documents.map((document) => mongo.BSON.deserialize(document, { promoteValues: false })),
         { ordered: false },
@@ -117,12 +117,12 @@ async function refuseFilled(connection: Connection, name: string): Promise<void>
   }
 }
 
-/** Throws when somebody began to fill this database and did not come to the end: part of it would pass for all. */
+/** Throws if a restore into this database was not completed. */
 export async function refuseHalfRestored(connection: Connection): Promise<void> {
   const begun = await connection.db!.collection(restores).findOne();
   if (begun === null) return;
   throw new Error(
-    `the database ${connection.name} was not restored to the end from ${String(begun['from'])}: drop it, and restore it again`,
+    `the restore of ${String(begun['from'])} into the database ${connection.name} was not completed: drop the database and restore it again`,
   );
 }
 
@@ -134,7 +134,7 @@ async function collectionsOf(connection: Connection): Promise<string[]> {
     .sort();
 }
 
-/** `act` is told what the database is called. */
+/** `act` receives the name of the database. */
 async function onConnection<T>(
   { url, log }: MongoCopyOptions,
   act: (connection: Connection, name: string) => Promise<T>,

@@ -3,9 +3,9 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { mongo } from 'mongoose';
 
 /**
- * The file of a cluster's backup: documents of BSON one after the other. A head, then for each stretch of a collection how many
- * documents follow and these as MongoDB has them, then an end with the SHA-256 of all before it. So a file that was cut off or
- * changed is known as such before anything is made of it.
+ * The backup file of a cluster: a sequence of BSON documents. A header, then for each chunk of a collection the number of
+ * documents and the raw documents, then a trailer with the SHA-256 of everything before it, so that a truncated or
+ * modified file is detected before it is used.
  */
 interface Head {
   readonly tocsinBackup: 1;
@@ -22,17 +22,17 @@ interface End {
 }
 
 const bufferBytes = 1024 * 1024;
-/** MongoDB's own limit, and what surrounds it. */
+/** MongoDB's document limit plus overhead. */
 const documentBytesMax = 17 * 1024 * 1024;
 
 export interface ArchiveWriter {
-  /** Documents of one collection, each in BSON. */
+  /** Documents of one collection in BSON. */
   write(collection: string, documents: readonly Uint8Array[]): Promise<void>;
-  /** Writes the end, and resolves with the bytes of the file. */
+  /** Writes the trailer, and resolves with the file size. */
   end(): Promise<number>;
 }
 
-/** Writes an archive to a file that is open and empty. */
+/** Writes an archive to an open, empty file. */
 export async function writeArchive(file: FileHandle, database: string): Promise<ArchiveWriter> {
   const hash = createHash('sha256');
   let written = 0;
@@ -56,15 +56,15 @@ export async function writeArchive(file: FileHandle, database: string): Promise<
   };
 }
 
-/** A collection's documents, in BSON, as many as stand together in the file. */
+/** A chunk of a collection's documents in BSON. */
 export interface ArchivedStretch {
   readonly collection: string;
   readonly documents: readonly Uint8Array[];
 }
 
 /**
- * Reads an archive in stretches. Throws a sentence for the operator where the file is none, was cut off or was changed; of the
- * last two that is known only when all is read.
+ * Reads an archive in chunks. Throws an error for the operator if the file is invalid, truncated or modified; the
+ * last two are detected only at its end.
  */
 export async function* readArchive(path: string): AsyncGenerator<ArchivedStretch, { documents: number }> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
@@ -75,7 +75,7 @@ export async function* readArchive(path: string): AsyncGenerator<ArchivedStretch
     const next = documentsOf(file, path);
     const head = await next();
     if (head === null || mongo.BSON.deserialize(head)['tocsinBackup'] !== 1)
-      throw new Error(`${path} is no backup of a cluster`);
+      throw new Error(`${path} is not a backup of a cluster`);
     hash.update(head);
     for (let documents = 0; ;) {
       const bytes = await next();
@@ -83,7 +83,7 @@ export async function* readArchive(path: string): AsyncGenerator<ArchivedStretch
       const part = mongo.BSON.deserialize(bytes) as Partial<Stretch & End>;
       if (part.sha256 !== undefined) {
         if (part.sha256 !== hash.digest('hex') || (await next()) !== null)
-          throw new Error(`${path} is not as it was written: take another backup`);
+          throw new Error(`${path} was modified: use another backup`);
         return { documents };
       }
       hash.update(bytes);
@@ -102,9 +102,9 @@ export async function* readArchive(path: string): AsyncGenerator<ArchivedStretch
   }
 }
 
-const cutOff = (path: string) => new Error(`${path} was cut off: take another backup`);
+const cutOff = (path: string) => new Error(`${path} is truncated: use another backup`);
 
-/** Reads one document of BSON at a time; null at the end of the file. */
+/** Reads one BSON document at a time; null at the end of the file. */
 function documentsOf(file: FileHandle, path: string): () => Promise<Uint8Array | null> {
   let buffer = Buffer.alloc(0);
   const have = async (bytes: number): Promise<boolean> => {
@@ -121,7 +121,8 @@ function documentsOf(file: FileHandle, path: string): () => Promise<Uint8Array |
       return null;
     }
     const length = buffer.readInt32LE(0);
-    if (length < 5 || length > documentBytesMax) throw new Error(`${path} is no backup of a cluster, or was changed`);
+    if (length < 5 || length > documentBytesMax)
+      throw new Error(`${path} is not a backup of a cluster, or was modified`);
     if (!(await have(length))) throw cutOff(path);
     const document = buffer.subarray(0, length);
     buffer = buffer.subarray(length);

@@ -4,7 +4,7 @@ import type { Row } from '../../../../ports/installation-rows.ts';
 import { decodeDocument, encodeValues, type Stored } from '../documents/mongo-document-values.ts';
 import type { MongoPart } from './mongo-part.ts';
 
-/** The documents of a collection as rows, each with its version. */
+/** The documents of a collection as rows, with their versions. */
 export function mongoDocumentPart(connection: Connection, collection: AnyCollection): MongoPart {
   return {
     collection: connection.db!.collection(collection.name),

@@ -25,12 +25,12 @@ export interface MongoInstallationOptions {
 }
 
 /**
- * The bases that an import gives to partitions lie this far apart, so that what it brings and what comes after it have positions
- * that are one partition's alone, and the installation can be moved back to one file. No partition gets as many records.
+ * The distance between the bases of imported partitions, so that imported and later messages have offsets
+ * unique over all partitions, and the installation can be moved back to one file. No partition gets as many records.
  */
 const partitionsApart = 1_000_000_000_000;
 
-/** The rows of a cluster's installation. Nothing keeps others from writing meanwhile: no node may run. */
+/** The rows of a cluster's installation. Not protected against concurrent writes: no node may run. */
 export function mongoInstallationRows(options: MongoInstallationOptions): InstallationRows {
   const { connection, collections, messages, eventLog } = options;
   const partOf = installationParts(mongoStoreParts(connection, messages), collections, (collection) =>
@@ -90,15 +90,15 @@ interface PlaceDocument {
 const placesOf = (connection: Connection): mongo.Collection<PlaceDocument> =>
   connection.db!.collection<PlaceDocument>('import_place');
 
-/** Refuses a database that an import is not finished in. */
+/** Rejects a database with an unfinished import. */
 export async function requireNoImport(connection: Connection): Promise<void> {
   if ((await reaching(() => placesOf(connection).findOne({ _id: 'import' }))) === null) return;
   throw new Error(
-    'An import into this installation is not finished: run the same `tocsin import` again, or use an empty database',
+    'An import into this installation is unfinished: run the same `tocsin import` again, or use an empty database',
   );
 }
 
-/** Inserts what is not there yet by its `_id`; a document whose other key is taken by another one rejects. */
+/** Inserts documents with new `_id`s; rejects if a document violates another unique key. */
 async function insertMissing(collection: mongo.Collection, documents: mongo.Document[]): Promise<void> {
   try {
     await collection.insertMany(documents, { ordered: false });

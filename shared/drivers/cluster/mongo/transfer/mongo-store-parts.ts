@@ -19,7 +19,7 @@ import type {
 } from '../messages/mongo-message-collections.ts';
 import type { MongoPart } from './mongo-part.ts';
 
-/** The rows of an installation that are not documents. */
+/** The parts of an installation that are not documents. */
 export function mongoStoreParts(
   connection: Connection,
   collections: MessageCollections,
@@ -35,7 +35,7 @@ export function mongoStoreParts(
 
 type PartitionsOf = (rows: readonly { readonly topicId: string }[]) => Promise<(topicId: string) => number>;
 
-/** The partitions that topics lie in; of a topic that is gone, and of which something is left to erase, the first. */
+/** Returns the partitions of topics; partition 0 for removed topics that are not fully erased. */
 function partitionReader(connection: Connection): PartitionsOf {
   const topics = connection.db!.collection<{ _id: string; partition: number }>('topics');
   return async (rows) => {
@@ -49,7 +49,7 @@ function partitionReader(connection: Connection): PartitionsOf {
 
 const asCollection = (collection: unknown): mongo.Collection => collection as mongo.Collection;
 
-/** A topic's figures are the sum and the maxima of its parts; they are written as one. */
+/** A topic's counters are the sums and maxima of its shards; they are written as one shard. */
 function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
   return {
     collection: asCollection(stats),

@@ -15,15 +15,15 @@ const now = testTime;
 const places = (settled: readonly ReconciledRecord[]) =>
   settled.map(({ offset, previousOffset }) => [offset, previousOffset]);
 
-/** The fan-out's step, and the watermark that follows it. */
-export function describeSettling(under: MessagesUnderTest): void {
+/** The fan-out's reconcile step and its watermark. */
+export function describeReconcile(under: MessagesUnderTest): void {
   describeBatches(under);
   describeSecondCopies(under);
   describeWatermark(under);
 }
 
 function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest): void {
-  test('settling writes what is missing, and tells each record the topic’s one before it', async () => {
+  test("writes missing records and returns each record's predecessor in its topic", async () => {
     const offset = freeOffset();
     const [a, b] = [testMessage(newId()), testMessage(newId())];
     const records = [
@@ -44,7 +44,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     expect(places(await messages().reconcile(0, [next]))).toEqual([[offset + 6, offset + 3]]);
   });
 
-  test('settling what was applied changes nothing, and again gives the same', async () => {
+  test('reconciling applied records changes nothing and is repeatable', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const records = [0, 1, 2].map((index) => published(offset + index, testMessage(topicId)));
@@ -59,7 +59,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     expect((await messages().topicStats([topicId])).get(topicId)?.messageCount).toBe(3);
   });
 
-  test('a record above the batch that was applied already is not the one before', async () => {
+  test('an applied record above the batch is not a predecessor', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const records = [0, 1, 2, 3].map((index) => published(offset + index, testMessage(topicId)));
@@ -74,7 +74,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     ]);
   });
 
-  test('a store goes on right after another one settled in between', async () => {
+  test('a store continues correctly after another one reconciled in between', async () => {
     const place = await newPlace();
     try {
       const [one, other] = [await place.open(() => now), await place.open(() => now)];
@@ -92,7 +92,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     }
   });
 
-  test('a record whose message has expired is left out', async () => {
+  test('omits records of expired messages', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const late = testMessage(topicId, { timestamp: now - 8 * day, expiresAt: now });
@@ -104,7 +104,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     expect(await messages().find(late.id)).toBeNull();
   });
 
-  test('a large batch of many topics is settled whole', async () => {
+  test('reconciles a large batch of many topics', async () => {
     const offset = freeOffset();
     const topicIds = Array.from({ length: 100 }, newId);
     const records = Array.from({ length: 900 }, (_, index) =>
@@ -118,7 +118,7 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
 }
 
 function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void {
-  test('a second copy is left out, wherever the first one is', async () => {
+  test('omits a duplicate, regardless of where the first record is', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const [inBatch, before, next] = [testMessage(topicId), testMessage(topicId), testMessage(topicId)];
@@ -137,7 +137,7 @@ function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void
     expect(records.map((one) => one.offset)).toEqual([offset, offset + 1, offset + 4]);
   });
 
-  test('of two copies in a batch the first one is settled, also when the second was applied alone before', async () => {
+  test('keeps the first of two duplicates in a batch, even if the second was applied before', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     const [first, second] = [published(offset, message), published(offset + 1, message)];
@@ -145,7 +145,7 @@ function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void
     expect(places(await messages().reconcile(0, [first, second]))).toEqual([[offset, null]]);
   });
 
-  test('a second copy that was applied first gives way to the first one', async () => {
+  test('the first record replaces a duplicate that was applied earlier', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
     await messages().apply([published(offset + 1, message)]);
@@ -156,7 +156,7 @@ function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void
 }
 
 function describeWatermark({ newPlace }: MessagesUnderTest): void {
-  test('the watermark only grows, and another store sees it', async () => {
+  test('the watermark only increases and is visible to another store', async () => {
     const place = await newPlace();
     try {
       const messages = await place.open(() => now);
