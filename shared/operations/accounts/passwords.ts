@@ -53,7 +53,7 @@ const threadsMax = 2;
 
 /**
  * Leaves one core to the event loop, with at least one and at most two threads, so that publishes do not wait for hashing
- * (measurements: docs/decisions/0001-accounts.md).
+ * (measurements: docs/decisions/0001-count-login-attempts-before-hashing.md).
  */
 function concurrencyHere(): number {
   return Math.max(1, Math.min(availableParallelism() - 1, threadsMax));
