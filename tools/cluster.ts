@@ -6,12 +6,12 @@ import { startEngines } from './engines/start-engines.ts';
 import { startClusterStack } from './stack/start-stack.ts';
 
 /**
- * `npm run cluster`: real engines and all four services as separate processes, until Ctrl-C. Everything is gone
- * afterwards; logs are in `data/cluster` while it runs and until the next start.
+ * `npm run cluster`: runs real engines and all four services as separate processes until Ctrl-C, then removes
+ * everything. Logs stay in `data/cluster` until the next start.
  */
 async function runCluster(): Promise<void> {
   const missing = missingPrograms();
-  if (missing.length > 0) throw new Error(`The engines cannot be installed here: missing ${missing.join('; ')}`);
+  if (missing.length > 0) throw new Error(`Cannot install the engines: missing ${missing.join('; ')}`);
   const dir = join(import.meta.dirname, '../data/cluster');
   mkdirSync(dir, { recursive: true });
   process.stderr.write('Starting Kafka, MongoDB and Redis …\n');
@@ -39,7 +39,9 @@ async function runCluster(): Promise<void> {
   }
 }
 
-/** What of the caller's environment the services take; engines and secret are the cluster's own. */
+/**
+ * Variables of the caller's environment that the services receive. The cluster sets the engines and the secret itself.
+ */
 function passedOn(): Record<string, string> {
   const names = ['RATE_LIMITS', 'LOG_LEVEL', 'ADMIN_TOKEN', 'SMTP_URL', 'MAIL_FROM', 'EXPO_URL', 'TRUST_PROXY'];
   return Object.fromEntries(

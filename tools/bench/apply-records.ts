@@ -2,10 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 
-/** For a batch that the store could not take at once. */
+/** Attempts per batch. */
 const triesMax = 10;
 
-/** Applying is idempotent, so what failed is tried again: a database at its limit refuses now and then. */
+/**
+ * Applies the records. Retries errors, because an overloaded database rejects some writes and applying is idempotent.
+ */
 export async function applyRecords({ messages }: Engine, placed: readonly PlacedRecord[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -19,8 +21,8 @@ export async function applyRecords({ messages }: Engine, placed: readonly Placed
 }
 
 /**
- * Takes the workers to the end of the log, which is these messages when it is embedded: otherwise the server would work through
- * a million of them while it is measured.
+ * Commits the end of the log as the offset of each consumer group. Without it, an embedded server would process the
+ * seeded messages, which are its log, while the benchmark measures it.
  */
 export async function skipToLogEnd(engine: Engine, end: number): Promise<void> {
   for (const group of ['fanout', 'notifier']) {

@@ -2,8 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-// The floor of fan-out: what is posted is handed to every open stream as one prepared buffer. Nothing is stored, checked
-// or limited. The object has the members of a message, so that as many bytes go out as from Tocsin.
+// The baseline for fan-out: the server writes each posted message to every open stream as one prepared buffer. It
+// stores, checks and limits nothing. The object has the fields of a message, so the server sends as many bytes as
+// Tocsin.
 const responses = new Set<ServerResponse>();
 const sockets = new Set<Duplex>();
 const topicId = randomUUID();

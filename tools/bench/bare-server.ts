@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-// The floor: an HTTP server that reads the body and answers with a message object, and does nothing else.
+// The baseline: an HTTP server that only reads the body and responds with a message object.
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));

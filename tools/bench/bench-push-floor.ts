@@ -18,7 +18,7 @@ library as its documentation uses it, or the notifier's gateway. Four batches of
 const batchSize = 100;
 const batchesAtOnce = 4;
 const latencyMs = 50;
-/** Sent first and not counted: what the compiler does to code that is new. */
+/** Pushes before the measurement, until the code is compiled. */
 const warmBatches = 20;
 
 async function main(args: string[]): Promise<number> {
@@ -91,7 +91,7 @@ async function sender(platform: Platform, by: string, env: Readonly<Record<strin
         expiresAt,
       })),
     );
-    if (results.some(({ kind }) => kind !== 'accepted')) throw new Error('a push was not taken');
+    if (results.some(({ kind }) => kind !== 'accepted')) throw new Error('The simulator rejected a push');
   };
 }
 

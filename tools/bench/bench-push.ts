@@ -110,7 +110,7 @@ async function pushOnce(
       bench: process.pid,
     });
     let rssMb = 0;
-    await loopDelay(dir, pid); // what was before is no part of it
+    await loopDelay(dir, pid); // resets the measurement
     const publishedAt = Date.now();
     const messageId = await publish(account, big.name, priority);
     const concurrentPublishes = keepPublishing(account, other.name);
@@ -144,14 +144,14 @@ async function pushOnce(
 
 type Pids = Readonly<Record<string, number>>;
 
-/** Starts to count the CPU time of each process; the returned function tells what so many pushes have cost each since, in microseconds. */
+/** Starts to count the CPU time of each process. The returned function returns the microseconds per push since then. */
 function countEach(pids: Pids): (pushes: number) => Record<string, number> {
   const before = Object.entries(pids).map(([name, pid]) => [name, pid, cpuMs([pid])] as const);
   return (pushes) =>
     Object.fromEntries(before.map(([name, pid, ms]) => [name, ((cpuMs([pid]) - ms) * 1_000) / pushes]));
 }
 
-/** Waits for what the condition finds. Throws after `secondsMax`. */
+/** Polls until `find` returns a value other than false. Throws after `secondsMax`. */
 async function until<T>(find: () => Promise<T | false>): Promise<T> {
   for (const end = Date.now() + secondsMax * 1_000; Date.now() < end; await pause(250)) {
     const found = await find();
@@ -169,7 +169,7 @@ async function publish({ client }: Account, topicName: string, priority: string)
   return body.id as string;
 }
 
-/** Publishes at a steady pace; `stop` resolves with how long each publish took. */
+/** Publishes at a constant rate. `stop` resolves with the duration of each publish in milliseconds. */
 function keepPublishing(account: Account, topicName: string): { stop(): Promise<number[]> } {
   const tookMs: number[] = [];
   const running: Promise<void>[] = [];
@@ -198,7 +198,7 @@ const byTen: readonly Platform[] = [
   'ios',
   'expo',
 ];
-/** Subscribes as many users with a device each to the topic. */
+/** Subscribes `count` users with one device each to the topic. */
 async function subscribe(documents: Documents, topicId: string, count: number): Promise<void> {
   await addSubscribers(
     documents,

@@ -5,7 +5,7 @@ import type { ReadingFigures } from './measure-reading.ts';
 import type { RetentionFigures } from './measure-retention.ts';
 import type { ReplayFigures } from './measure-replay.ts';
 
-/** All figures of one engine in one run; a part that was not asked for is absent. */
+/** All figures of one engine in one run. Parts that were not requested are absent. */
 export interface BenchReport {
   readonly engine: 'embedded' | 'cluster';
   readonly size: BenchSize;
@@ -13,7 +13,7 @@ export interface BenchReport {
   readonly at: string;
   readonly node: string;
   readonly cores: number;
-  /** The machine's load over a minute before and after: beyond what the bench itself makes, others were at work. */
+  /** The machine's one-minute load average before and after the run. A high value before the run means other work. */
   readonly load: { readonly before: number; readonly after: number };
   readonly publishing?: readonly PublishFigures[];
   readonly fanOut?: readonly FanOutFigures[];

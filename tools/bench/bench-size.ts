@@ -1,9 +1,9 @@
-/** How much is measured. */
+/** Sizes of the measurements. */
 export interface BenchSize {
   readonly publish: {
     readonly connections: readonly number[];
     readonly rounds: number;
-    /** Each measurement ends with the requests or the time. */
+    /** A measurement ends after this many requests or after `secondsMax`. */
     readonly requests: number;
     readonly secondsMax: number;
     readonly topics: number;
@@ -16,18 +16,18 @@ export interface BenchSize {
     readonly textBytes: number;
   };
   readonly reading: {
-    /** Of each store that is read, the small one first. */
+    /** Messages per store, the smallest store first. */
     readonly messages: readonly number[];
     readonly topics: number;
     readonly readers: number;
-    /** For each kind of read. */
+    /** Per kind of read. */
     readonly secondsMax: number;
   };
   readonly retention: {
-    /** A third of them has expired. */
+    /** A third of the messages has expired. */
     readonly messages: number;
     readonly publishesPerSecond: number;
-    /** How long publishes are measured at once, without the removal and beside it. */
+    /** Duration of one span of publishes, with or without the removal. */
     readonly secondsMax: number;
   };
   readonly replay: {
@@ -38,7 +38,7 @@ export interface BenchSize {
   };
 }
 
-/** What the figures in the documentation are made of: a few minutes. */
+/** Produces the figures in the documentation; takes a few minutes. */
 export const fullSize: BenchSize = {
   publish: { connections: [1, 16, 64], rounds: 3, requests: 20_000, secondsMax: 8, topics: 10, textBytes: 200 },
   fanOut: { streams: 1_000, messagesPerSecond: 50, seconds: 10, textBytes: 200 },
@@ -47,7 +47,7 @@ export const fullSize: BenchSize = {
   replay: { messages: 100_000, readers: [1, 4], passes: 3, textBytes: 200 },
 };
 
-/** For CI, below half a minute: shows that everything runs, and shows what has become several times slower. */
+/** For CI, takes less than half a minute: verifies that everything runs and reveals large regressions. */
 export const quickSize: BenchSize = {
   publish: { connections: [1, 64], rounds: 1, requests: 20_000, secondsMax: 0.8, topics: 10, textBytes: 200 },
   fanOut: { streams: 200, messagesPerSecond: 50, seconds: 1, textBytes: 200 },

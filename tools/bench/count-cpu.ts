@@ -1,22 +1,22 @@
 import { cpuMs } from './process-usage.ts';
 
-/** Whose CPU time is counted. */
+/** The processes whose CPU time is counted. */
 export interface CountedProcesses {
-  /** The servers that are measured. */
+  /** The measured servers. */
   readonly serverPids: readonly number[];
-  /** Kafka, MongoDB and Redis under them, where their processes are known. */
+  /** Kafka, MongoDB and Redis, if their processes are known. */
   readonly enginePids: readonly number[];
 }
 
 /** CPU time per operation, in microseconds. */
 export interface CpuPerOperation {
   readonly server: number;
-  /** Null where there are no engines, or nobody knows their processes. */
+  /** Null if no engine processes are known. */
   readonly engines: number | null;
   readonly generator: number;
 }
 
-/** Starts to count CPU time; the returned function tells what one of so many operations has cost since. */
+/** Starts to count CPU time. The returned function returns the CPU time per operation since then. */
 export function countCpu({ serverPids, enginePids }: CountedProcesses): (operations: number) => CpuPerOperation {
   const before = { server: cpuMs(serverPids), engines: cpuMs(enginePids), own: process.cpuUsage() };
   return (operations) => {

@@ -3,19 +3,19 @@ import type { OnText } from './event-connection.ts';
 const digits = 8;
 const zero = 48;
 
-/** A text of the size that begins with its number, so that a subscriber knows which message it has. */
+/** A text of the given size that begins with the message number, which identifies the message to a subscriber. */
 export function textOf(number: number, bytes: number): string {
   return String(number).padStart(digits, '0').padEnd(bytes, 'x');
 }
 
-/** The number at the beginning of a text; NaN or something out of range for a text that is none of ours. */
+/** Parses the message number at the beginning of a text. Returns NaN or a number out of range for other texts. */
 function numberAt(bytes: Buffer, at: number): number {
   let number = 0;
   for (let index = at; index < at + digits; index += 1) number = number * 10 + bytes[index]! - zero;
   return number;
 }
 
-/** Counts which stream has which of the numbered messages, and how long each delivery took. */
+/** Records which stream received which numbered message, and the latency of each delivery. */
 export class DeliveryTally {
   readonly #messages: number;
   readonly #topics: number;
@@ -26,10 +26,10 @@ export class DeliveryTally {
   distinct = 0;
   repeated = 0;
   outOfOrder = 0;
-  /** When the last message was read. */
+  /** Time of the last received message. */
   lastAt = 0;
 
-  /** Message n belongs to topic n modulo `topics`: there is an order within a topic, and none between them. */
+  /** Message n belongs to topic n modulo `topics`. Only messages of the same topic are ordered. */
   constructor(streams: number, messages: number, topics = 1) {
     this.#topics = topics;
     this.#messages = messages;
@@ -42,7 +42,7 @@ export class DeliveryTally {
     return this.#received;
   }
 
-  /** Forgets the figures, not what was seen. */
+  /** Resets the counters, but not the set of received messages. */
   startMeasuring(): void {
     this.#received = this.distinct = this.repeated = this.outOfOrder = 0;
   }
@@ -56,7 +56,7 @@ export class DeliveryTally {
     return this.#latencies.subarray(0, this.#received);
   }
 
-  /** What takes the texts of one stream. */
+  /** Returns the receiver for the texts of one stream. */
   stream(index: number): OnText {
     const base = index * this.#messages;
     const last = new Int32Array(this.#topics).fill(-1);

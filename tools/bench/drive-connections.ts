@@ -3,18 +3,21 @@ import { countCpu, type CountedProcesses, type CpuPerOperation } from './count-c
 import { HttpConnection } from './http-connection.ts';
 import { percentiles, type Percentiles } from './percentiles.ts';
 
-/** How requests are sent. */
+/** How to send the requests. */
 export interface RequestLoad extends CountedProcesses {
-  /** The connections are spread over them. */
+  /** Connections are distributed over these ports. */
   readonly ports: readonly number[];
   readonly connections: number;
   readonly requests: number;
   readonly secondsMax: number;
-  /** Sent at this rate, whatever the answers take; a latency then begins when its request was due. Without it each is sent when the last one is answered. */
+  /**
+   * Sends at this rate regardless of response times; latency counts from the due time. If absent, a connection sends
+   * its next request after each response.
+   */
   readonly perSecond?: number;
 }
 
-/** What came of them. */
+/** The result of the requests. */
 export interface RequestResult {
   readonly done: number;
   readonly not200: number;
@@ -23,7 +26,7 @@ export interface RequestResult {
   readonly cpuUs: CpuPerOperation;
 }
 
-/** Sends the requests in turn on keep-alive connections, each as fast as it is answered, until their number or the time is used up. */
+/** Sends the requests in rotation on keep-alive connections until the number of requests or the time is reached. */
 export async function driveConnections(load: RequestLoad, requests: readonly Buffer[]): Promise<RequestResult> {
   const portOf = (index: number) => load.ports[index % load.ports.length]!;
   const connections = await Promise.all(

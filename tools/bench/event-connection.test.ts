@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A server that writes the bytes to whoever connects, in pieces of the size, each in a turn of its own. */
+/** A server that writes the bytes to each client in chunks of the given size, one chunk per event loop turn. */
 async function serve(bytes: Buffer, pieceSize: number): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
@@ -67,18 +67,18 @@ const frames = Buffer.concat([
   ...texts.map((text) => frame(`{"type":"message","message":"${text}${'x'.repeat(text === 'again' ? 200 : 0)}"}`)),
 ]);
 
-test.each([1, 7, 100_000])('each message of an event stream is read once, in pieces of %i bytes', async (pieceSize) => {
+test.each([1, 7, 100_000])('reads each message of an event stream once, in chunks of %i bytes', async (pieceSize) => {
   expect(await textsOf('sse', eventStream, pieceSize)).toEqual(texts);
 });
 
 test.each([1, 7, 100_000])(
-  'each message in WebSocket frames, short and long, is read once, in pieces of %i bytes',
+  'reads each message in short and long WebSocket frames once, in chunks of %i bytes',
   async (pieceSize) => {
     expect(await textsOf('ws', frames, pieceSize)).toEqual(texts);
   },
 );
 
-test('a stream that is refused rejects with the answer', async () => {
+test('rejects with the response if the server refuses the stream', async () => {
   const port = await serve(Buffer.from('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'), 1_000);
   await expect(EventConnection.open({ port, path: '/t/sse', transport: 'sse' }, () => undefined)).rejects.toThrow(
     '404 Not Found',

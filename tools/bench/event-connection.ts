@@ -2,19 +2,19 @@ import { connect, type Socket } from 'node:net';
 
 export type Transport = 'sse' | 'ws';
 
-/** Shown the bytes that hold a message, where its text begins, and may keep neither. */
+/** Receives the bytes of a message and the index of its text. The bytes are valid only during the call. */
 export type OnText = (bytes: Buffer, textAt: number) => void;
 
 const headEnd = Buffer.from('\r\n\r\n');
 const eventEnd = Buffer.from('\n\n');
 const textField = Buffer.from('"message":"');
-/** One for all connections: what is read is looked at before the next read. */
+/** Shared by all connections: each read is processed before the next one. */
 const readBuffer = Buffer.allocUnsafe(256 * 1024);
 
 /**
- * A subscriber for load, over SSE or a WebSocket: finds the text of each message that has arrived whole, and parses
- * nothing else. It answers no pings, so it is not for streams of minutes. It takes an event to be in one chunk of the
- * answer, as every server here writes it; one that is not would count as lost.
+ * A load-test subscriber over SSE or a WebSocket. It finds the text of each complete message and parses nothing else.
+ * It does not answer pings, so it does not suit streams that last minutes. It expects each event in a single chunk of
+ * the response, as all measured servers write it; an event split over chunks would count as lost.
  */
 export class EventConnection {
   readonly #onText: OnText;
@@ -32,8 +32,8 @@ export class EventConnection {
   }
 
   /**
-   * Resolves when the server has answered with the stream; rejects when it refuses. A stream that ends before `close` is
-   * thrown where nobody catches it, so that the generator fails.
+   * Resolves when the server has opened the stream; rejects if it refuses. If the stream ends before `close`, throws an
+   * uncaught error, which fails the generator.
    */
   static open(to: { port: number; path: string; transport: Transport }, onText: OnText): Promise<EventConnection> {
     return new Promise((resolve, reject) => {
@@ -80,7 +80,7 @@ export class EventConnection {
     if (status !== (this.#transport === 'sse' ? '200' : '101')) {
       const refuse = this.#onError;
       this.close();
-      refuse(new Error(`a stream was refused: ${bytes.toString('latin1', 0, end)}`));
+      refuse(new Error(`the server refused a stream: ${bytes.toString('latin1', 0, end)}`));
       return bytes.length;
     }
     this.#isOpen = true;
@@ -88,7 +88,7 @@ export class EventConnection {
     return end + headEnd.length;
   }
 
-  /** Where the first event begins that has not ended. */
+  /** The index at which the first incomplete event begins. */
   #readEvents(bytes: Buffer, from: number): number {
     let at = from;
     for (;;) {
@@ -99,7 +99,7 @@ export class EventConnection {
     }
   }
 
-  /** Where the first frame begins that has not ended. Frames from a server are not masked (RFC 6455 §5.1). */
+  /** The index at which the first incomplete frame begins. Server frames are not masked (RFC 6455 §5.1). */
   #readFrames(bytes: Buffer, from: number): number {
     let at = from;
     while (bytes.length >= at + 4) {

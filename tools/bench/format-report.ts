@@ -7,7 +7,7 @@ import type { PublishSpan, RetentionFigures } from './measure-retention.ts';
 import { median } from './percentiles.ts';
 import type { ReplayFigures } from './measure-replay.ts';
 
-/** The report as text for people: tables, and then the marks. */
+/** Formats the report as text: tables, then the targets. */
 export function formatReport(report: BenchReport): string {
   const { engine, node, cores, load } = report;
   return [
@@ -101,7 +101,10 @@ function fanOutTable(figures: readonly FanOutFigures[]): string {
   );
 }
 
-/** Each kind of read with its sizes below each other; `×` is how much slower it is than on the smallest store, in the middle and at its 99 %. */
+/**
+ * Each kind of read with one row per store size. `×` is the slowdown relative to the smallest store, at the median and
+ * p99.
+ */
 function readingTable(figures: readonly ReadFigures[]): string {
   const head = [
     'read',
@@ -142,7 +145,7 @@ function readingTable(figures: readonly ReadFigures[]): string {
   );
 }
 
-/** Latencies are the middle ones of the turns' spans, and how far their 99th percentiles go. */
+/** Latencies are the medians over the spans, followed by the range of the 99th percentiles. */
 function retentionTable({
   messages,
   expired,
@@ -235,7 +238,7 @@ function table(head: readonly string[], rows: readonly (readonly (string | numbe
 const whole = (value: number) => value.toFixed(0);
 const optional = (value: number | null) => (value === null ? '' : short(value));
 
-/** Three digits or so. */
+/** Rounds to about three digits. */
 function short(value: number): string {
   if (value >= 100) return value.toFixed(0);
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);

@@ -6,11 +6,11 @@ import { HttpConnection, publishRequest } from './http-connection.ts';
 import { percentiles, type Percentiles } from './percentiles.ts';
 import { residentMb } from './process-usage.ts';
 
-/** What is asked of the generator, as JSON in its first argument. */
+/** The generator's input, as JSON in its first argument. */
 export interface FanOutLoad extends CountedProcesses {
-  /** The streams are spread over them; publishes go to the first. */
+  /** Streams are distributed over these ports; publishes go to the first port. */
   readonly ports: readonly number[];
-  /** Publishes go to one after the other. Of several, each stream has all. */
+  /** Publishes rotate over the topics. Each stream subscribes to all of them. */
   readonly topics: readonly string[];
   readonly transport: Transport;
   readonly streams: number;
@@ -19,12 +19,12 @@ export interface FanOutLoad extends CountedProcesses {
   readonly textBytes: number;
 }
 
-/** What it prints. */
+/** The generator's output. */
 export interface FanOutResult {
-  /** Messages per second that one publisher, who waits for each answer, has reached. */
+  /** Messages per second from one publisher that waits for each response. */
   readonly published: number;
   readonly deliveriesPerSecond: number;
-  /** From just before the publish is written until the subscriber has read the message. */
+  /** From just before writing the publish until the subscriber has read the message. */
   readonly latencyMs: Percentiles;
   readonly publishMs: Percentiles;
   readonly lost: number;
@@ -32,16 +32,19 @@ export interface FanOutResult {
   readonly outOfOrder: number;
   /** Per delivery. */
   readonly cpuUs: CpuPerOperation;
-  /** Memory of the servers before the streams were opened, and at the end. */
+  /** Memory of the servers before opening the streams and at the end. */
   readonly residentMb: { readonly before: number; readonly after: number };
 }
 
-/** Messages that are not counted: when every stream has them all, all are live and the servers are warm. */
+/**
+ * Messages that are not counted. Once every stream has received them all, all streams are live and the servers are
+ * warm.
+ */
 const warmUpMessages = 50;
 const warmUpMsMax = 30_000;
-/** The last messages may take this long after the last publish; what is missing then is lost. */
-const lateWritesMsMax = 10_000;
-/** Streams that are opened at once. */
+/** Time limit for the last messages after the last publish; messages missing then count as lost. */
+const lateMessagesMsMax = 10_000;
+/** Streams opened concurrently. */
 const opensMax = 50;
 
 async function generate(load: FanOutLoad): Promise<FanOutResult> {
@@ -60,7 +63,7 @@ async function generate(load: FanOutLoad): Promise<FanOutResult> {
   const answers = await publishAll(load, { publisher, tally, from: warmUpMessages, to: warmUpMessages + messages });
   const publishSeconds = (performance.now() - began) / 1_000;
   const expected = load.streams * messages;
-  await until(() => tally.distinct === expected, lateWritesMsMax);
+  await until(() => tally.distinct === expected, lateMessagesMsMax);
   const cpuUs = cpuOf(tally.received);
   const after = residentMb(load.serverPids);
   publisher.close();
@@ -101,12 +104,14 @@ async function openStreams(load: FanOutLoad, tally: DeliveryTally): Promise<Even
 interface Publishing {
   readonly publisher: HttpConnection;
   readonly tally: DeliveryTally;
-  /** The numbers of the messages. */
+  /** Message numbers, `to` excluded. */
   readonly from: number;
   readonly to: number;
 }
 
-/** One publish after the other, on time where the server's answers allow it. Resolves with how long the answers took, in milliseconds. */
+/**
+ * Publishes sequentially, on schedule if the server responds in time. Resolves with the response times in milliseconds.
+ */
 async function publishAll(load: FanOutLoad, { publisher, tally, from, to }: Publishing): Promise<number[]> {
   const answers: number[] = [];
   const began = performance.now();
@@ -117,7 +122,7 @@ async function publishAll(load: FanOutLoad, { publisher, tally, from, to }: Publ
     const sentAt = performance.now();
     tally.sent(number, sentAt);
     const status = await publisher.request(bytes);
-    if (status !== 200) throw new Error(`a publish was answered ${status}`);
+    if (status !== 200) throw new Error(`a publish returned ${status}`);
     answers.push(performance.now() - sentAt);
   }
   return answers;

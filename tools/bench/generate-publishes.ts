@@ -1,13 +1,13 @@
 import { driveConnections, type RequestLoad, type RequestResult } from './drive-connections.ts';
 import { publishRequest } from './http-connection.ts';
 
-/** What is asked of the generator, as JSON in its first argument. */
+/** The generator's input, as JSON in its first argument. */
 export interface PublishLoad extends RequestLoad {
   readonly paths: readonly string[];
   readonly textBytes: number;
 }
 
-/** What it prints. */
+/** The generator's output. */
 export type PublishResult = RequestResult;
 
 const load = JSON.parse(process.argv[2]!) as PublishLoad;

@@ -1,14 +1,14 @@
 import { driveConnections, type RequestLoad, type RequestResult } from './drive-connections.ts';
 import { getRequest } from './http-connection.ts';
 
-/** What is asked of the generator, as JSON in its first argument. */
+/** The generator's input, as JSON in its first argument. */
 export interface ReadLoad extends RequestLoad {
   readonly paths: readonly string[];
-  /** The access token of the account that reads. */
+  /** Access token of the reading account. */
   readonly token: string;
 }
 
-/** What it prints. */
+/** The generator's output. */
 export type ReadResult = RequestResult;
 
 const load = JSON.parse(process.argv[2]!) as ReadLoad;

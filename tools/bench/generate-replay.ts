@@ -2,22 +2,22 @@ import { countCpu, type CountedProcesses, type CpuPerOperation } from './count-c
 import { EventConnection } from './event-connection.ts';
 import { getRequest, HttpConnection } from './http-connection.ts';
 
-/** What is asked of the generator, as JSON in its first argument. */
+/** The generator's input, as JSON in its first argument. */
 export interface ReplayLoad extends CountedProcesses {
-  /** The readers are spread over them. */
+  /** Readers are distributed over these ports. */
   readonly ports: readonly number[];
   readonly topic: string;
-  /** `log`: page after page of the log; `sse`: a stream that resumes from the beginning. */
+  /** `log`: pages of the log; `sse`: a stream that resumes from the beginning. */
   readonly by: 'log' | 'sse';
   readonly readers: number;
-  /** How many messages the topic holds; each reader reads them all. */
+  /** Messages in the topic; each reader reads them all. */
   readonly messages: number;
   readonly secondsMax: number;
 }
 
-/** What it prints. */
+/** The generator's output. */
 export interface ReplayResult {
-  /** By all readers together. */
+  /** All readers combined. */
   readonly read: number;
   readonly seconds: number;
   /** Per message. */
@@ -40,7 +40,7 @@ async function generate(load: ReplayLoad): Promise<ReplayResult> {
   return { read, seconds: (performance.now() - began) / 1_000, cpuUs: cpuOf(read) };
 }
 
-/** Follows `next_offset` to the end; resolves with how many records there were. */
+/** Follows `next_offset` to the end. Resolves with the number of records. */
 async function readLog(load: ReplayLoad, port: number): Promise<number> {
   const connection = await HttpConnection.open(port);
   const endsAt = performance.now() + load.secondsMax * 1_000;
@@ -50,7 +50,7 @@ async function readLog(load: ReplayLoad, port: number): Promise<number> {
     const chunks: Buffer[] = [];
     const request = getRequest(`/api/topics/${load.topic}/log?from_offset=${from}&limit=${pageSize}`);
     const status = await connection.request(request, (chunk) => chunks.push(Buffer.from(chunk)));
-    if (status !== 200) throw new Error(`a page of the log was answered ${status}`);
+    if (status !== 200) throw new Error(`a page of the log returned ${status}`);
     const body = Buffer.concat(chunks);
     const count = countOf(body, recordType);
     if (count === 0) break;
@@ -67,7 +67,7 @@ function countOf(bytes: Buffer, part: Buffer): number {
   return count;
 }
 
-/** Resolves with the count of messages once all have come, or the time is over. */
+/** Resolves with the number of messages once all have arrived or the time is over. */
 function readStream(load: ReplayLoad, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     let read = 0;

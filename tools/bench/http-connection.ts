@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net';
 
 const headEnd = Buffer.from('\r\n\r\n');
-/** One for all connections: what is read is looked at before the next read. */
+/** Shared by all connections: each read is processed before the next one. */
 const readBuffer = Buffer.allocUnsafe(256 * 1024);
 
 /**
- * A keep-alive HTTP/1.1 connection for load: sends prepared bytes and waits for the answer, one request at a time. It
- * looks at the status and the length and no further, so that the generator costs little beside the server.
+ * A keep-alive HTTP/1.1 connection for load tests: sends prepared bytes and waits for the response, one request at a
+ * time. It parses only the status and the length, so the generator uses little CPU compared with the server.
  */
 export class HttpConnection {
   #socket!: Socket;
@@ -33,7 +33,10 @@ export class HttpConnection {
     });
   }
 
-  /** Resolves with the answer's status; `onBody` is shown the body's bytes, which it may not keep. */
+  /**
+   * Resolves with the status of the response. `onBody` receives the bytes of the body, which are valid only during the
+   * call.
+   */
   request(bytes: Buffer, onBody?: (chunk: Buffer) => void): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#onAnswer = resolve;
@@ -58,7 +61,7 @@ export class HttpConnection {
     this.#onAnswer?.(this.#status);
   }
 
-  /** What follows the head, or undefined when the head has not ended. */
+  /** Returns the bytes after the head, or undefined if the head is incomplete. */
   #readHead(chunk: Buffer): Buffer | undefined {
     const bytes = this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk]);
     const end = bytes.indexOf(headEnd);
@@ -69,21 +72,21 @@ export class HttpConnection {
     this.#head = undefined;
     const head = bytes.toString('latin1', 0, end + 2);
     const length = /\r\ncontent-length: (\d+)\r\n/i.exec(head);
-    if (length === null) throw new Error(`an answer without Content-Length: ${head}`);
+    if (length === null) throw new Error(`a response without Content-Length: ${head}`);
     this.#status = Number(head.slice(9, 12));
     this.#bodyLeft = Number(length[1]);
     return bytes.subarray(end + headEnd.length);
   }
 }
 
-/** The bytes of a publish. */
+/** Returns the bytes of a publish. */
 export function publishRequest(path: string, text: string): Buffer {
   const body = Buffer.from(text);
   const head = `POST ${path} HTTP/1.1\r\nHost: bench\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-/** The bytes of a GET, by the account with the access token if one is given. */
+/** Returns the bytes of a GET, with the access token if one is given. */
 export function getRequest(path: string, token?: string): Buffer {
   const credential = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;
   return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: bench\r\n${credential}\r\n`);

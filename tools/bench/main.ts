@@ -15,21 +15,21 @@ import { useEngines } from './use-engines.ts';
 
 const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|retention|replay]... [--messages N] [--read TEXT] [--store DIR] [--quick] [--profile DIR]
 
-Measures publishing, fan-out, reading, retention and replay, the first two next to a bare server and Express. Prints tables, and one line of JSON for each
-engine. Ends with 1 when a mark is missed. The cluster runs on the engines in TEST_KAFKA_BROKERS, TEST_MONGO_URL and
-TEST_REDIS_URL, or on its own.
+Measures publishing and fan-out, each compared with a bare server and Express, then reading, retention and replay. Prints
+tables and one line of JSON per engine. Exits with 1 if a target is missed. The cluster runs on the engines in
+TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL, or on engines that the benchmark starts.
 
---messages  the larger of the two stores that reading measures, and the store of retention
---read     of the kinds of read only those whose name has the text
---store    keeps the stores that reading fills in the directory (a cluster's on its engines), and reads those that it finds there
---part     retention is measured only where it is asked for
---quick    a small form below half a minute, for CI
---profile  the servers write CPU profiles into the directory; the figures then include the profiler
+--messages  size of the larger store of reading, and of the store of retention
+--part      runs only these parts; retention runs only if requested
+--read      measures only the kinds of read whose name contains the text
+--store     keeps the stores of reading in the directory (a cluster's on its engines) and reuses them
+--quick     a short run of less than half a minute, for CI
+--profile   writes CPU profiles of the servers to the directory; the figures then include the profiler
 
-OTEL_* of the environment reach the servers: what tracing costs is measured so.
+OTEL_* variables are passed to the servers, for example to measure the cost of tracing.
 `;
 
-/** Its store takes minutes to fill. */
+/** Filling its store takes minutes. */
 const askedForAlone = 'retention';
 const allParts = ['publishing', 'fan-out', 'reading', 'retention', 'replay'];
 
@@ -46,9 +46,9 @@ const options = {
 interface Asked {
   readonly parts: readonly string[];
   readonly isQuick: boolean;
-  /** The larger store of the part `reading`, and that of `retention`; undefined: as the form has it. */
+  /** Size of the larger `reading` store and of the `retention` store; undefined: the default of the size. */
   readonly messages: number | undefined;
-  /** Part of the names of the kinds of read. */
+  /** Selects the kinds of read whose name contains this text. */
   readonly read: string;
   readonly storeDir: string | undefined;
   readonly profileDir: string | undefined;
@@ -118,7 +118,7 @@ async function measureAll(
   };
 }
 
-/** Returns whether all marks are met. */
+/** Returns whether all targets are met. */
 function print(report: BenchReport): boolean {
   const marks = marksOf(report);
   const line = JSON.stringify({ ...report, marks }, (_, value: unknown) =>

@@ -1,7 +1,7 @@
 import { searchMsMax } from '@tocsin/shared/ports/search-limit.ts';
 import type { BenchReport } from './bench-report.ts';
 
-/** What the figures should reach, and whether they did: a run that misses one ends with 1. A machine that others use may miss one. */
+/** A target and whether the run met it. A run that misses a target exits with 1. A busy machine may miss targets. */
 export interface Mark {
   readonly says: string;
   readonly figure: number;
@@ -11,10 +11,13 @@ export interface Mark {
 const streamsMarked = 1_000;
 const messagesMarked = 1_000_000;
 const retentionMarked = 900_000;
-/** To tell a reader that a search was ended, also of one that waits behind others. */
+/** Allowance for a search that waits in the queue and for returning the error. */
 const searchEndMs = 1_000;
 
-/** The marks that this run's sizes allow to judge: those of the embedded engine, but for searches and the latency of streams. */
+/**
+ * Returns the targets that apply to the sizes of this run. Most apply to the embedded engine; searches and stream
+ * latency have targets on both.
+ */
 export function marksOf(report: BenchReport): Mark[] {
   const { engine, publishing, fanOut, replay, size } = report;
   const marks: Mark[] = [];
@@ -40,7 +43,7 @@ export function marksOf(report: BenchReport): Mark[] {
   return marks;
 }
 
-/** Judged on the largest store, where it is as large as the marks are about. */
+/** Checks reads on the largest store, if it has at least `messagesMarked` messages. */
 function markReading(
   { engine, reading }: BenchReport,
   add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void,
@@ -52,9 +55,9 @@ function markReading(
     highest(reads.filter(({ read }) => read.startsWith(name)).map(({ latencyMs }) => latencyMs[figure]));
   const inLargeTopic = longestOf('text in large topic', 'p50');
   if (engine === 'cluster') {
-    add('a text in the large topic is searched within 500 ms', inLargeTopic, (ms) => ms < 500);
+    add('text search in the large topic within 500 ms', inLargeTopic, (ms) => ms < 500);
     add(
-      'the time limit of a search ends every one, in milliseconds',
+      'every search ends within its time limit, in milliseconds',
       longestOf('text', 'max'),
       (ms) => ms < searchMsMax + searchEndMs,
     );
@@ -68,14 +71,14 @@ function markReading(
   );
   if (pages.length > 0)
     add(
-      'pages that were not answered 200',
+      'pages with a status other than 200',
       pages.reduce((sum, { not200 }) => sum + not200, 0),
       (count) => count === 0,
     );
   const refused = reads
     .filter(({ read }) => read.startsWith('text in large topic'))
     .reduce((sum, { not200 }) => sum + not200, 0);
-  add('a text in the large topic is searched within 150 ms', refused > 0 ? Infinity : inLargeTopic, (ms) => ms < 150);
+  add('text search in the large topic within 150 ms', refused > 0 ? Infinity : inLargeTopic, (ms) => ms < 150);
   const publishing = reading!.publishing.find((one) => one.messages === messages);
   add(
     '99 % of publishes during four concurrent searches take at most twice as long',
@@ -84,23 +87,19 @@ function markReading(
   );
 }
 
-/** How late publishes are is judged on a large store, where the removal goes on for as long as they are measured. */
+/** Publish latency is checked only on a large store, where the removal outlasts the measurement. */
 function markRetention(
   { retention }: BenchReport,
   add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void,
 ): void {
   if (retention === undefined) return;
-  add(
-    'all that expired is removed, and nothing else: what is missing or too much',
-    retention.removed - retention.expired,
-    (off) => off === 0,
-  );
-  add('counts are exact after a removal: by how much they are off', retention.drift, (drift) => drift === 0);
+  add('removed messages equal expired messages: difference', retention.removed - retention.expired, (off) => off === 0);
+  add('counts are exact after a removal: difference', retention.drift, (drift) => drift === 0);
   if (retention.messages < retentionMarked) return;
   add('99 % of publishes during a removal take at most 1.5 times as long', retention.timesP99, (times) => times <= 1.5);
 }
 
-/** The highest of the figures, undefined without any. */
+/** The highest of the figures; undefined for an empty list. */
 function highest(figures: readonly number[]): number | undefined {
   return figures.length === 0 ? undefined : Math.max(...figures);
 }

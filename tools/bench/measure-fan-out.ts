@@ -6,22 +6,22 @@ import { startFloor } from './start-floor.ts';
 import { startTocsin, type TocsinOptions } from './start-tocsin.ts';
 import type { Target } from './target.ts';
 
-/** One server over one transport. */
+/** Figures of one server over one transport. */
 export interface FanOutFigures extends FanOutResult {
   readonly server: string;
-  /** How many topics each stream has. */
+  /** Topics per stream. */
   readonly topics: number;
   readonly transport: Transport;
 }
 
 const transports: readonly Transport[] = ['sse', 'ws'];
 
-/** Of a stream of several topics. */
+/** Topics per stream in the multi-topic measurement. */
 const topicsOfStream = 20;
 
 /**
- * Publishes to one topic that many streams read, on a bare broadcaster and on Tocsin, each server fresh for each transport;
- * and to several that each event stream has all of.
+ * Publishes to one topic that many streams read, on a bare broadcaster and on Tocsin, with a new server for each
+ * transport. Then publishes to several topics that every SSE stream subscribes to.
  */
 export async function measureFanOut(
   size: BenchSize['fanOut'],

@@ -6,12 +6,12 @@ import { startFloor } from './start-floor.ts';
 import { startTocsin, type TocsinOptions } from './start-tocsin.ts';
 import type { Target } from './target.ts';
 
-/** One server at one number of connections: medians over the rounds. */
+/** Figures of one server with one number of connections: medians over the rounds. */
 export interface PublishFigures {
   readonly server: string;
   readonly connections: number;
   readonly perSecond: number;
-  /** Lowest and highest of the rounds. */
+  /** Minimum and maximum over the rounds. */
   readonly range: readonly [number, number];
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -19,7 +19,7 @@ export interface PublishFigures {
   readonly enginesUs: number | null;
   readonly generatorUs: number;
   readonly not200: number;
-  /** Its rate beside those of the bare server (mean of before and after) and of Express in the same round. */
+  /** Its rate relative to the bare server (mean of before and after) and to Express in the same round. */
   readonly timesBare: number;
   readonly timesExpress: number;
 }
@@ -27,8 +27,9 @@ export interface PublishFigures {
 const warmUp = { connections: 16, requests: 3_000, secondsMax: 5 };
 
 /**
- * Publishes to a bare server, to Express and to Tocsin in turns, round after round, the bare server before and after, so
- * that what else the machine does meets all of them. Ratios are of one round; figures are medians of the rounds.
+ * Publishes to a bare server, to Express and to Tocsin in alternation. Each round measures the bare server before and
+ * after, so other load on the machine affects all of them. Ratios compare within a round; figures are medians over the
+ * rounds.
  */
 export async function measurePublishing(
   size: BenchSize['publish'],

@@ -8,12 +8,12 @@ import { readKinds, type ReadKind } from './read-kinds.ts';
 import { runGenerator } from './run-generator.ts';
 import { withSeeded, type ReadingOptions, type SeededStack } from './with-seeded.ts';
 
-/** One kind of read on a store of so many messages. */
+/** Figures of one kind of read on a store with this many messages. */
 export interface ReadFigures {
   readonly messages: number;
   readonly read: string;
   readonly readers: number;
-  /** Whether it is a page by the index, which has a mark; others search text, or count all that matches. */
+  /** Whether the read is an indexed page, which has a latency target. Other reads search text or count all matches. */
   readonly isPage: boolean;
   readonly perSecond: number;
   readonly latencyMs: Percentiles;
@@ -21,7 +21,7 @@ export interface ReadFigures {
   readonly not200: number;
 }
 
-/** What searches cost those who publish; embedded only, where both share a process. */
+/** Publish latency with and without concurrent searches. Embedded only, where both share a process. */
 export interface SearchedPublishFigures {
   readonly messages: number;
   readonly searches: number;
@@ -40,10 +40,10 @@ interface Target extends SeededStack {
 
 const concurrentSearches = 4;
 const publishers = 8;
-/** For starting a generator, and for whatever a store that was just opened has to read first. */
+/** Time for starting a generator and for the first reads of a newly opened store. */
 const warmUpSecondsMax = 60;
 
-/** Reads of every kind on a small store and on a large one, so that what grows with the store is seen. */
+/** Measures every kind of read on a small and on a large store, which shows reads whose cost grows with the store. */
 export async function measureReading(size: BenchSize['reading'], options: ReadingOptions): Promise<ReadingFigures> {
   const reads: ReadFigures[] = [];
   const publishing: SearchedPublishFigures[] = [];
@@ -51,7 +51,7 @@ export async function measureReading(size: BenchSize['reading'], options: Readin
     await withSeeded({ messages, topics: size.topics }, options, async (stack) => {
       const target: Target = { ...stack, messages };
       const kinds = readKinds(target.seeded, messages).filter(({ read }) => read.includes(options.read));
-      // A server that has just started compiles what it runs: whichever kind came first would show that.
+      // A newly started server still compiles its code, which would slow down the first kind.
       if (kinds[0] !== undefined) await measure(target, size, kinds[0]);
       for (const kind of kinds) {
         const figures = await measure(target, size, kind);
@@ -77,7 +77,7 @@ async function measure(
     secondsMax: size.secondsMax,
     token: tokens[kind.by],
   };
-  // What opens a store for the first time, asks a thread for the first time, or runs before it is compiled is not measured.
+  // The warm-up excludes opening the store, starting threads and compiling code from the measurement.
   await runGenerator<ReadResult>(
     'generate-reads.ts',
     { ...load, secondsMax: size.secondsMax / 2 },
@@ -103,7 +103,7 @@ async function measurePublishes(
   size: BenchSize['reading'],
 ): Promise<SearchedPublishFigures> {
   const { secondsMax } = size;
-  // To a topic of its own: what is read shall stay as it is in a store that is kept.
+  // Publishes to a separate topic: a kept store must keep the data that reads use.
   const owner = new Client(tokens.owner, stack.urls);
   const { body: topic } = await owner.call('POST', '/api/topics', { json: { name: newTopicName() } });
   const publish: PublishLoad = {

@@ -6,23 +6,26 @@ import type { RecordsLoad, RecordsResult } from './read-records.ts';
 import { runGenerator } from './run-generator.ts';
 import { startTocsin, type TocsinOptions, type TocsinTarget } from './start-tocsin.ts';
 
-/** One way to read all of a topic: medians over the passes. */
+/** Figures of one way to read a whole topic: medians over the passes. */
 export interface ReplayFigures {
   readonly by: 'log' | 'sse' | 'port';
   readonly readers: number;
   readonly perSecond: number;
-  /** Per message. By the port it is that of the reading process. */
+  /** Per message. For `port`, the CPU time of the reading process. */
   readonly serverUs: number;
   readonly enginesUs: number | null;
   readonly generatorUs: number | null;
-  /** How many messages were not read, of those that all readers together should have; 0 when all is well. */
+  /** Messages that the readers should have received but did not; 0 if correct. */
   readonly missing: number;
 }
 
 const seedConnections = 64;
 const secondsMax = 300;
 
-/** Fills a topic and reads it from the beginning: by pages of the log, by a stream that resumes, and by the port beneath. */
+/**
+ * Fills a topic and reads it from the beginning: as pages of the log, as a resuming stream, and directly through the
+ * port.
+ */
 export async function measureReplay(
   size: BenchSize['replay'],
   options: Omit<TocsinOptions, 'topics'>,
@@ -41,7 +44,7 @@ export async function measureReplay(
   }
 }
 
-/** By publishing, as a user would: what is read is then what a server has written. */
+/** Publishes over HTTP, so the benchmark reads data that a server has written. */
 async function seed(tocsin: TocsinTarget, size: BenchSize['replay']): Promise<void> {
   const {
     ports,
@@ -63,7 +66,7 @@ async function seed(tocsin: TocsinTarget, size: BenchSize['replay']): Promise<vo
     secondsMax: secondsMax + 60,
   });
   if (done - not200 !== size.messages)
-    throw new Error(`only ${done - not200} of ${size.messages} messages could be published in ${secondsMax} s`);
+    throw new Error(`only ${done - not200} of ${size.messages} messages published in ${secondsMax} s`);
 }
 
 async function read(

@@ -13,28 +13,28 @@ import { runGenerator } from './run-generator.ts';
 import type { ExpiredLoad } from './seed-expired.ts';
 import { removeRun, startStack, type TocsinOptions } from './start-tocsin.ts';
 
-/** What the removal of a third of a store costs those who publish meanwhile. */
+/** Effect of removing a third of a store on concurrent publishes. */
 export interface RetentionFigures {
   readonly messages: number;
   readonly expired: number;
   readonly planMs: number;
   readonly removed: number;
-  /** Without the pauses in which publishes were measured without it. */
+  /** Excludes the pauses for measuring publishes without the removal. */
   readonly removeSeconds: number;
-  /** In turns: while the removal was paused, and while it went on. Those behind the last turn came until its end. */
+  /** Spans while the removal was paused, alternating with `concurrent` spans. */
   readonly alone: readonly PublishSpan[];
   readonly concurrent: readonly PublishSpan[];
-  /** By how much the 99th percentile concurrent the removal is higher than in the same turn without: of all turns, the middle one. */
+  /** Median over the turns of the ratio of p99 during the removal to p99 without it. */
   readonly timesP99: number;
-  /** By how much the counts of the topics were off afterwards. */
+  /** Error of the topics' message counts after the removal. */
   readonly drift: number;
 }
 
-/** Publishes at a steady rate for some seconds. */
+/** Publishes at a constant rate for some seconds. */
 export interface PublishSpan {
   readonly publishes: number;
   readonly latencyMs: Percentiles;
-  /** CPU time of all processes for each publish, the removal's with it; of the engines where they are ours. */
+  /** CPU time of all processes per publish, including the removal; of the engines only if their processes are known. */
   readonly cpuUs: CpuPerOperation;
 }
 
@@ -43,12 +43,17 @@ const topicCount = 10;
 const seedSecondsMax = 1_800;
 const runSecondsMax = 7_200;
 const warmUpSeconds = 3;
-/** How often publishes are measured without the removal, and then concurrent it. A machine changes within minutes: what is compared has to be close. */
+/**
+ * Number of alternations between publishes without and with the removal. Short turns cancel out slow changes of the
+ * machine's speed.
+ */
 const turns = 6;
-/** A run that was paused goes on with the next slot. */
+/** A paused run continues at the next slot. */
 const schedule = '5s';
 
-/** Fills a store, has what expired removed while messages are published at a steady rate, and counts what is left. */
+/**
+ * Fills a store, removes the expired messages while publishing at a constant rate, and counts the remaining messages.
+ */
 export async function measureRetention(
   size: BenchSize['retention'],
   options: Omit<TocsinOptions, 'topics'>,
@@ -120,7 +125,7 @@ function timesP99Of({ alone, concurrent }: Pick<RetentionFigures, 'alone' | 'con
 
 type TurnFigures = Pick<RetentionFigures, 'alone' | 'concurrent' | 'removed' | 'removeSeconds'>;
 
-/** Confirms the plan that waits, and publishes until its run has come to its end, which is paused for each of the first turns. */
+/** Confirms the waiting plan and publishes until its run ends. Pauses the run after each of the first turns. */
 async function publishInTurns(operator: Client, publish: () => Promise<PublishSpan>): Promise<TurnFigures> {
   const upTo = await untilWaiting(operator);
   const [alone, concurrent]: [PublishSpan[], PublishSpan[]] = [[await publish()], []];
@@ -131,7 +136,7 @@ async function publishInTurns(operator: Client, publish: () => Promise<PublishSp
     const span = await publish();
     const run = await lastRun(operator);
     if (run.outcome === 'done') {
-      // Its end lies in this span: it counts only where there is no other.
+      // The run ended within this span, so the span counts only if there is no other.
       return {
         alone,
         concurrent: concurrent.length > 0 ? concurrent : [span],
@@ -141,7 +146,9 @@ async function publishInTurns(operator: Client, publish: () => Promise<PublishSp
     }
     concurrent.push(span);
     if (turn < turns)
-      await operator.call('POST', '/admin/retention/pause', { json: { reason: 'publishes are measured without it' } });
+      await operator.call('POST', '/admin/retention/pause', {
+        json: { reason: 'measuring publishes without the removal' },
+      });
     removeSeconds += (Date.now() - beganAt) / 1_000;
     if (removeSeconds > runSecondsMax) throw new Error(`the removal took longer than ${runSecondsMax} s`);
     if (turn >= turns) continue;
@@ -151,7 +158,7 @@ async function publishInTurns(operator: Client, publish: () => Promise<PublishSp
   }
 }
 
-/** The servers stand still while the store is filled: embedded, it belongs to one process. */
+/** Stops the servers while filling the store: an embedded store belongs to one process. */
 async function fill(
   stack: Stack,
   size: { readonly messages: number; readonly expired: number },
@@ -174,7 +181,7 @@ async function fill(
 
 const lastRun = async (operator: Client) => (await operator.call('GET', '/admin/retention/history?limit=1')).body[0];
 
-/** Resolves with the cut-off of the plan that waits, as one of so much must. */
+/** Resolves with the cut-off of the waiting plan. A plan of this size always waits for confirmation. */
 async function untilWaiting(operator: Client): Promise<string> {
   for (;;) {
     const run = await lastRun(operator);
@@ -183,7 +190,7 @@ async function untilWaiting(operator: Client): Promise<string> {
   }
 }
 
-/** Resolves with when it began, once something more is removed or nothing is left. */
+/** Resolves with the current time once the run has removed more messages or is done. */
 async function untilRemoving(operator: Client): Promise<number> {
   let before: number | undefined;
   for (;;) {
@@ -194,7 +201,7 @@ async function untilRemoving(operator: Client): Promise<number> {
   }
 }
 
-/** A batch that was under way is over when nothing more goes for longer than the run tells of. */
+/** Waits until the current batch is done: the count does not change for longer than the run's report interval. */
 async function untilStopped(operator: Client): Promise<void> {
   for (let before = -1; ;) {
     const { removed } = await lastRun(operator);
@@ -204,7 +211,7 @@ async function untilStopped(operator: Client): Promise<void> {
   }
 }
 
-/** What the topics' counts say together. */
+/** Returns the sum of the topics' message counts. */
 async function countAll({ client }: Account, topics: readonly string[]): Promise<number> {
   let sum = 0;
   for (const topic of topics) sum += (await client.call('GET', `/api/topics/${topic}`)).body.message_count;

@@ -8,7 +8,7 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import { apnsProviderToken } from '@tocsin/notifier/providers/apns-provider-token.ts';
 import { fcmSimulatorCredential } from '@tocsin/notifier/providers/fcm-simulator-credential.ts';
 
-/** Sends the same push to each token of a batch; rejects unless every one was taken. */
+/** Sends the same push to each token of a batch. Rejects unless the provider accepts all. */
 export type SendAll = (tokens: readonly string[]) => Promise<unknown>;
 
 const [messageId, topicId] = ['0198f5a0-0000-7000-8000-000000000001', '0198f5a0-0000-7000-8000-000000000002'];
@@ -16,10 +16,10 @@ const data = { message_id: messageId, topic: 'a-topic', topic_id: topicId };
 const [title, body] = ['a topic', 'the pump stopped'];
 const expiresAtSeconds = Math.floor(Date.now() / 1_000) + 3_600;
 const isTrue = (value: boolean): void => {
-  if (!value) throw new Error('a push was not taken');
+  if (!value) throw new Error('The simulator rejected a push');
 };
 
-/** Apple's library by itself, as its own documentation uses it. */
+/** A common APNs library alone, used as its documentation shows. */
 export function apnLibrary({ apns }: Pick<Config, 'apns'>): SendAll {
   const { hostname, port } = new URL(apns!.url!);
   const options = {
@@ -46,7 +46,10 @@ export function apnLibrary({ apns }: Pick<Config, 'apns'>): SendAll {
   };
 }
 
-/** Google's library by itself, led to the simulator: it knows one address, and writes `:scheme` as no server takes it. */
+/**
+ * Google's library alone, redirected to the simulator: it has a fixed address and writes a `:scheme` that servers
+ * reject.
+ */
 export function firebaseLibrary({
   fcmServiceAccount,
   FCM_URL: url,
@@ -69,7 +72,7 @@ export function firebaseLibrary({
   };
 }
 
-/** Expo's library by itself. */
+/** Expo's library alone. */
 export function expoLibrary({ EXPO_URL: origin }: Pick<Config, 'EXPO_URL'>): SendAll {
   const agent = new Agent().compose(
     (dispatch) => (options, handler) => dispatch({ ...options, origin: origin! }, handler),
@@ -92,7 +95,7 @@ export function expoLibrary({ EXPO_URL: origin }: Pick<Config, 'EXPO_URL'>): Sen
   };
 }
 
-/** Node's HTTP/2 alone: what any library of it costs at least. */
+/** Node's HTTP/2 alone: the minimum cost of any library. */
 export async function bareHttp2(
   platform: 'ios' | 'android',
   { apns, fcmServiceAccount, FCM_URL }: Pick<Config, 'apns' | 'fcmServiceAccount' | 'FCM_URL'>,

@@ -4,7 +4,7 @@ import { startFcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import { apnsSettings, expoSettings, fcmSettings } from '@tocsin/simulators/simulator-settings.ts';
 import type { SimulatorAnswer, SimulatorQuestion } from './push-simulators.ts';
 
-/** A simulator of a push provider as a process: says where it is, and how many pushes it took whenever it is asked. */
+/** A push provider simulator as a process: reports its address, and on request the number of accepted pushes. */
 const [platform, latency] = process.argv.slice(2);
 const latencyMs = Number(latency);
 
@@ -15,7 +15,7 @@ interface Taken {
   lastAt: number | null;
 }
 
-/** Counted as they come: all of them kept and gone through at each question would cost as much as some of the pushes. */
+/** Counts on arrival: storing all pushes and scanning them on each request would cost as much as some of the pushes. */
 const ofMessages = new Map<string | undefined, Taken>();
 const nothing: Taken = { taken: 0, tokens: new Set(), firstAt: null, lastAt: null };
 

@@ -10,30 +10,33 @@ export interface SimulatorQuestion {
 
 export type SimulatorAnswer = { readonly kind: 'started'; readonly settings: SimulatorSettings } | PushTally;
 
-/** What a simulator took of one message; times are milliseconds since the epoch. */
+/** Pushes of one message that a simulator accepted. Times are milliseconds since the epoch. */
 export interface PushTally {
   readonly kind: 'tally';
   readonly taken: number;
-  /** Different devices among them. */
+  /** Number of different devices. */
   readonly distinct: number;
   readonly firstAt: number | null;
   readonly lastAt: number | null;
 }
 
-/** Simulators of the three providers, each a process of its own. */
+/** Simulators of the three providers, each a separate process. */
 export interface PushSimulators {
-  /** What leads a notifier to them. */
+  /** Variables that configure a notifier to use the simulators. */
   readonly env: Readonly<Record<string, string>>;
   readonly pids: Readonly<Record<Platform, number>>;
-  /** What all of them took of the message. */
+  /** Accepted pushes of the message over all simulators. */
   tally(messageId: string): Promise<PushTally>;
   stop(): void;
 }
 
-/** They share the cores with what is measured: with more room, what lives for one push is gone before it would be moved. */
+/**
+ * The simulators share the cores with the measured process. With a larger young generation, short-lived objects die
+ * before promotion.
+ */
 const roomForYoung = ['--max-semi-space-size=64'];
 
-/** Starts them; what they would hand out as files is written into the directory. Every answer takes `latencyMs`. */
+/** Starts the simulators and writes their credential files to the directory. Every response takes `latencyMs`. */
 export async function startPushSimulators(dir: string, latencyMs: number): Promise<PushSimulators> {
   const settings: SimulatorSettings[] = [];
   const children: ChildProcess[] = [];

@@ -1,13 +1,16 @@
 import type { SeedResult } from './seed-messages.ts';
 
-/** A kind of read, and the paths that ask for it. */
+/** A kind of read and the paths that request it. */
 export interface ReadKind {
   readonly read: string;
-  /** A page, which has a mark. The others search text, count the large topic, or are as long as what they list. */
+  /**
+   * Whether the read is a page, which has a latency target. Other reads search text, count the large topic, or return
+   * unpaged lists.
+   */
   readonly isPage: boolean;
-  /** Who reads: the owner of all topics, who is subscribed to each, or an account with some subscriptions. */
+  /** The reading account: the owner of all topics, subscribed to each, or an account with some subscriptions. */
   readonly by: 'owner' | 'subscriber';
-  /** As many as the others by default; 1 as somebody who waits for a search. */
+  /** Number of readers; default: the size's. 1 measures a single user who waits for a search. */
   readonly readers?: number;
   readonly paths: readonly string[];
 }
@@ -15,12 +18,12 @@ export interface ReadKind {
 const pathsPerKind = 97;
 const hourMs = 3_600_000;
 
-/** Depths of pages, in messages. */
+/** Offsets of pages, in messages. */
 const searchDepth = 5_000;
 
 /**
- * Every read that is paged and touches messages, or grows with them, in each of its forms; then those that search text, that
- * count the large topic, and lists that are not paged.
+ * Every paged read of messages in each of its forms, then reads that search text, count the large topic, or return
+ * unpaged lists.
  */
 export function readKinds(seeded: SeedResult, messages: number): ReadKind[] {
   return [
@@ -44,7 +47,7 @@ function kind(read: string, path: Path, of: Partial<ReadKind> = {}): ReadKind {
   };
 }
 
-/** Turns spread over the small topics, and over a number of things. */
+/** Distributes turns over the small topics and over `count` items. */
 const spread = ({ small, middles }: SeedResult) => ({
   topic: (turn: number) => small[(turn * 31) % small.length]!,
   middle: (turn: number) => middles[turn % middles.length]!,
@@ -141,6 +144,6 @@ function asideKinds(seeded: SeedResult): ReadKind[] {
     aside('text in large topic, none', () => `/api/topics/${large}/messages?q=zebra`, 1),
     aside('text in large topic, some', (turn) => `/api/topics/${large}/messages?q=${turn}0`, 1),
     aside('text in all topics', () => '/api/messages/search?q=zebra', 1),
-    aside('text in all topics, at once', () => '/api/messages/search?q=zebra'),
+    aside('text in all topics, concurrently', () => '/api/messages/search?q=zebra'),
   ];
 }

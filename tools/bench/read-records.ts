@@ -3,24 +3,24 @@ import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 
-/** What is asked of it, as JSON in its first argument; the stores' configuration is its environment. */
+/** The program's input, as JSON in its first argument. Its environment configures the stores. */
 export interface RecordsLoad {
   readonly topicId: string;
-  /** How often all of it is read. */
+  /** Number of complete reads. */
   readonly passes: number;
 }
 
-/** What it prints: the passes together, of which the first reads a cold store. */
+/** The program's output: all passes combined, the first of which reads a cold store. */
 export interface RecordsResult {
   readonly read: number;
   readonly seconds: number;
-  /** Of this process, per message: the driver, and embedded the store itself. */
+  /** CPU time of this process per message: the driver and, if embedded, the store. */
   readonly cpuUs: number;
 }
 
 const pageSize = 1_000;
 
-/** Reads a topic's records by the port alone: what the log's route can reach at most. */
+/** Reads a topic's records through the port alone: the upper limit for the log's route. */
 async function readRecords({ topicId, passes }: RecordsLoad): Promise<RecordsResult> {
   const engine = await openEngine(loadConfig(process.env, '/nonexistent'), {
     clock: systemClock,

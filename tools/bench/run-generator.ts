@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Runs a generator with its load to the end, in a process of its own, and resolves with what it printed. */
+/** Runs a generator in a separate process to its end. Resolves with its parsed output. */
 export async function runGenerator<R>(
   file: string,
   load: object,

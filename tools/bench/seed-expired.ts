@@ -6,15 +6,15 @@ import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { applyRecords, skipToLogEnd } from './apply-records.ts';
 
-/** What is asked of it, as JSON in its first argument; the store's configuration is its environment. */
+/** The program's input, as JSON in its first argument. Its environment configures the store. */
 export interface ExpiredLoad {
   readonly topics: readonly { readonly id: string; readonly partition: number }[];
   readonly messages: number;
-  /** So many of them, the oldest ones, have expired an hour ago. */
+  /** This many of the oldest messages expired an hour ago. */
   readonly expired: number;
 }
 
-/** A topic's figures are written once for each batch; beyond so many MongoDB runs out of memory for a transaction. */
+/** Limits a transaction: MongoDB runs out of memory with more. Topic counters are written once per batch. */
 const batchSize = 4_000;
 const hourMs = 3_600_000;
 const lifetimeMs = 90 * 24 * hourMs;
@@ -22,7 +22,7 @@ const lifetimeMs = 90 * 24 * hourMs;
 const load = JSON.parse(process.argv[2]!) as ExpiredLoad;
 const config = loadConfig(process.env, '/nonexistent');
 const now = Date.now();
-/** Two hours ago nothing of it had expired: what has is not stored any more. */
+/** Applies with the time of two hours ago, because the store does not accept expired messages. */
 const past = () => now - 2 * hourMs;
 const open = () => openEngine(config, { clock: past, log: openLogger('bench', 'silent') });
 
@@ -58,6 +58,6 @@ for (let at = 0; at < load.messages; at += 1) {
   placed = [];
 }
 await engine.close();
-if (config.cluster === undefined) await skipToLogEnd(await open(), load.messages); // opened anew, it knows where its log ends
+if (config.cluster === undefined) await skipToLogEnd(await open(), load.messages); // reopened, the engine knows the end of its log
 process.stdout.write(`${JSON.stringify({ textBytes: Buffer.byteLength(text) })}\n`);
 process.exit();

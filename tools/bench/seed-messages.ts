@@ -14,31 +14,31 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newMessage, newSubscription, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { applyRecords, skipToLogEnd } from './apply-records.ts';
 
-/** What is asked of it, as JSON in its first argument; the stores' configuration is its environment. */
+/** The program's input, as JSON in its first argument. Its environment configures the stores. */
 export interface SeedLoad {
   readonly ownerId: string;
-  /** Subscribed to some of the topics only. */
+  /** Subscribed to only some of the topics. */
   readonly subscriberId: string;
   readonly messages: number;
   readonly topics: number;
 }
 
-/** What it prints: the topic with a tenth of all messages, and the others, which share the rest evenly. */
+/** The program's output: the topic with a tenth of all messages, and the others, which share the rest evenly. */
 export interface SeedResult {
   readonly large: string;
   readonly small: readonly string[];
-  /** Some messages from all over the small topics, with their topics' names. */
+  /** Sample messages from the small topics, with their topic names. */
   readonly middles: readonly { readonly topic: string; readonly id: string; readonly timestamp: number }[];
-  /** When the messages begin and end, milliseconds since the epoch. */
+  /** Times of the first and last message, milliseconds since the epoch. */
   readonly begun: number;
   readonly ended: number;
 }
 
-/** A topic's figures are written once for each batch; beyond so many MongoDB runs out of memory for a transaction. */
+/** Limits a transaction: MongoDB runs out of memory with more. Topic counters are written once per batch. */
 const batchSize = 4_000;
 const spanMs = 6 * 86_400_000;
 const lifetimeMs = 90 * 86_400_000;
-/** The subscriptions were looked at so long before the last message. */
+/** The subscriptions were last read this long before the last message. */
 const unreadMs = 3_600_000;
 const subscriptionsOfSome = 20;
 const middlesMax = 100;
@@ -50,7 +50,10 @@ const words =
 const config = loadConfig(process.env, '/nonexistent');
 const open = () => openEngine(config, { clock: systemClock, log: openLogger('bench', 'silent') });
 
-/** Stores messages of the last six days by the port, as a fan-out would: by publishing a million would take hours. */
+/**
+ * Stores messages of the last six days through the port, as the fan-out does. Publishing a million messages would take
+ * hours.
+ */
 async function seed(load: SeedLoad): Promise<SeedResult> {
   const engine = await open();
   try {
@@ -77,7 +80,7 @@ async function seed(load: SeedLoad): Promise<SeedResult> {
   }
 }
 
-/** Public topics of the owner, half of them discoverable; the owner is subscribed to all of them. */
+/** Creates public topics of the owner, half of them discoverable, and subscribes the owner to all. */
 async function makeTopics(
   { documents }: Engine,
   load: SeedLoad,
@@ -104,11 +107,11 @@ async function makeTopics(
   return made;
 }
 
-/** Ids hold the time of their message, as published ones do. */
+/** IDs contain the time of their message, as those of published messages do. */
 let idTime = 0;
 const makeId = idSource(() => idTime);
 
-/** A text of about 200 bytes, the same in every run; a third of them with title and tags. */
+/** A text of about 200 bytes, the same in every run. A third of the messages have a title and tags. */
 function recordAt(topic: Topic, offset: number, timestamp: number): PlacedRecord {
   const word = (at: number) => words[(offset * 31 + at * 17) % words.length]!;
   const isTagged = offset % 3 === 0;
@@ -128,7 +131,7 @@ function recordAt(topic: Topic, offset: number, timestamp: number): PlacedRecord
 const asked = JSON.parse(process.argv[2]!) as SeedLoad;
 const seeded = await seed(asked);
 if (config.cluster === undefined)
-  await skipToLogEnd(await open(), asked.messages); // opened anew, it knows where its log ends
-else await adoptLog(config, { log: openLogger('bench', 'warn') }); // Kafka has none of these messages, so its log goes on above them
+  await skipToLogEnd(await open(), asked.messages); // reopened, the engine knows the end of its log
+else await adoptLog(config, { log: openLogger('bench', 'warn') }); // Kafka contains none of these messages, so its log continues after them
 process.stdout.write(`${JSON.stringify(seeded)}\n`);
 process.exit();

@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
 
 const startMsMax = 30_000;
 
-/** Starts one of the servers that Tocsin is compared with. Throws when it does not say its port in time. */
+/** Starts a server that Tocsin is compared with. Throws if it does not report its port in time. */
 export async function startFloor(
   name: string,
   file: 'bare-server.ts' | 'bare-broadcaster.ts' | 'express-server.ts',

@@ -8,7 +8,7 @@ import { createAccount, createTopic, openStackDocuments } from '../../tests/supp
 import { startClusterStack, startEmbeddedStack, type Stack } from '../stack/start-stack.ts';
 import type { Target } from './target.ts';
 
-/** The engines of a cluster, and their processes where they are ours. */
+/** The engines of a cluster, with the pids of those that the benchmark started. */
 export interface BenchEngines {
   readonly kafkaBrokers: string;
   readonly mongoUrl: string;
@@ -19,11 +19,11 @@ export interface BenchEngines {
 export interface TocsinOptions {
   /** Undefined: embedded. */
   readonly engines: BenchEngines | undefined;
-  /** How many public topics to create. */
+  /** Number of public topics to create. */
   readonly topics: number;
-  /** Where the servers write CPU profiles as they end. */
+  /** Directory for CPU profiles, which the servers write on exit. */
   readonly profileDir: string | undefined;
-  /** Configuration beyond it. */
+  /** Additional configuration. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -32,16 +32,16 @@ export interface BenchTopic {
   readonly name: string;
 }
 
-/** A fresh installation with topics. */
+/** A new installation with topics. */
 export interface TocsinTarget extends Target {
   readonly topics: readonly BenchTopic[];
-  /** What opens the same stores. */
+  /** Configuration that opens the same stores. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ends the servers and keeps the data until `stop`. */
+  /** Stops the servers and keeps the data until `stop`. */
   stopServers(): Promise<void>;
 }
 
-/** Starts Tocsin on empty data, without rate limits, quiet. */
+/** Starts Tocsin on empty data, without rate limits and with few log lines. */
 export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget> {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-bench-'));
   const remove = () => rmSync(dir, { recursive: true, force: true });
@@ -73,15 +73,15 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
   }
 }
 
-/** Tracing as the bench's own environment asks for it. */
+/** Passes the tracing variables of the benchmark's environment on. */
 const tracingVariables = (): Record<string, string> =>
   Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) => (name.startsWith('OTEL_') ? [[name, value!]] : [])),
   );
 
 /**
- * Starts the servers on the data of the directory: empty at first, in a cluster under names of its own that the directory
- * keeps.
+ * Starts the servers on the data of the directory, which may be empty. On a cluster the data has unique names, which
+ * the directory stores.
  */
 export function startStack(
   { engines, profileDir, env: more }: Omit<TocsinOptions, 'topics'>,
@@ -119,7 +119,7 @@ function runOf(dir: string): string {
   return run;
 }
 
-/** Removes what a stack that has ended has left on the engines of its cluster. */
+/** Removes the data of a stopped stack from the engines of its cluster. */
 export function removeRun({ env }: Stack): Promise<void> {
   return removeInstallation(loadConfig({ ...env }, '/nonexistent'));
 }

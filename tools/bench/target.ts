@@ -1,9 +1,9 @@
 import type { CountedProcesses } from './count-cpu.ts';
 
-/** A running server that is measured. */
+/** A running server to measure. */
 export interface Target extends CountedProcesses {
   readonly name: string;
-  /** Where it listens; of a cluster one per API node. */
+  /** Its port; on a cluster one per API node. */
   readonly ports: readonly number[];
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { readTestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
 import { startEngines } from '../engines/start-engines.ts';
 import type { BenchEngines } from './start-tocsin.ts';
 
-/** Calls with the engines that the environment names, or with some that are started for the call. */
+/** Calls `use` with the engines that the environment names, or starts engines for the call. */
 export async function useEngines(use: (engines: BenchEngines) => Promise<void>): Promise<void> {
   const given = readTestEngines();
   if (given !== undefined) return use({ ...given, pids: {} });

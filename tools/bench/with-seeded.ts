@@ -8,24 +8,24 @@ import type { SeedLoad, SeedResult } from './seed-messages.ts';
 import { removeRun, startStack, type TocsinOptions } from './start-tocsin.ts';
 
 export interface ReadingOptions extends Omit<TocsinOptions, 'topics'> {
-  /** Where filled stores are kept for the next run; undefined: they are removed. */
+  /** Directory that keeps filled stores for the next run; undefined: removes them. */
   readonly storeDir: string | undefined;
-  /** Only the kinds of read whose name has this text. */
+  /** Selects the kinds of read whose name contains this text. */
   readonly read: string;
 }
 
-/** The owner has all topics and is subscribed to each, the subscriber to some. */
+/** The owner owns all topics and is subscribed to each; the subscriber is subscribed to some. */
 const readers = ['owner', 'subscriber'] as const;
 type OfReaders<T> = Readonly<Record<(typeof readers)[number], T>>;
 
 export interface SeededStack {
   readonly stack: Stack;
-  /** Access tokens of those who read. */
+  /** Access tokens of the readers. */
   readonly tokens: OfReaders<string>;
   readonly seeded: SeedResult;
 }
 
-/** What has to be known of a filled store to read it. */
+/** Data about a filled store that its readers need. */
 interface Filled {
   readonly logins: OfReaders<{ readonly email: string; readonly password: string }>;
   readonly seeded: SeedResult;
@@ -33,7 +33,7 @@ interface Filled {
 
 const seedSecondsMax = 3_600;
 
-/** Calls with a running installation that has so many messages: one that was kept, or a new one. */
+/** Calls `use` with a running installation with this many messages: a kept one or a new one. */
 export async function withSeeded(
   size: { readonly messages: number; readonly topics: number },
   options: ReadingOptions,
@@ -46,7 +46,7 @@ export async function withSeeded(
       : join(storeDir, `${engines === undefined ? 'embedded' : 'cluster'}-${size.messages}-${size.topics}`);
   const dir = kept ?? mkdtempSync(join(tmpdir(), 'tocsin-bench-'));
   const filledFile = join(dir, 'filled.json');
-  // One that could not be filled is of no use.
+  // A store that was not filled completely is not kept.
   const isKept = () => kept !== undefined && existsSync(filledFile);
   try {
     const stack = await startStack(options, dir);
@@ -70,7 +70,7 @@ export async function withSeeded(
   }
 }
 
-/** The servers stand still while the store is filled: embedded, it belongs to one process. */
+/** Stops the servers while filling the store: an embedded store belongs to one process. */
 async function fill(stack: Stack, size: { readonly messages: number; readonly topics: number }): Promise<Filled> {
   const store = await openStackDocuments(stack);
   const [owner, subscriber] = await Promise.all(

@@ -4,9 +4,9 @@ import { runProgram } from '../engines/run-program.ts';
 import { withInstallLock } from '../engines/with-install-lock.ts';
 
 /**
- * Has pip install Python packages into the directory, which has all of them or is not there; put it into PYTHONPATH. The system's
- * own packages are neither used nor changed. Returns immediately if installed; safe to call from several processes at once.
- * `wanted` is what pip is told to install, `onInstall` is called when it begins to.
+ * Installs Python packages with pip into the directory, atomically; put the directory into PYTHONPATH. Neither uses nor
+ * changes the system's packages. Returns immediately if installed; safe to call from several processes concurrently.
+ * `wanted` are the arguments for pip; `onInstall` is called before an install.
  */
 export const installPythonPackages = async (
   dir: string,

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { findProgram } from '../engines/find-program.ts';
 import { runProgram } from '../engines/run-program.ts';
 
-/** What this machine lacks for `makeCertificate`; empty when nothing is. */
+/** Lists what this machine lacks for `makeCertificate`; empty if nothing is missing. */
 export const missingForCertificate = (): string[] =>
   findProgram('openssl') === undefined ? ['openssl (makes a certificate)'] : [];
 
-/** Makes a certificate for 127.0.0.1, signed by itself, and its key, as files in the directory. */
+/** Creates a self-signed certificate for 127.0.0.1 and its key as files in the directory. */
 export const makeCertificate = async (dir: string): Promise<{ keyFile: string; certificateFile: string }> => {
   const [keyFile, certificateFile] = [join(dir, 'key.pem'), join(dir, 'certificate.pem')];
   await runProgram('openssl', [

@@ -10,10 +10,10 @@ import { portAccepts } from '../engines/port-accepts.ts';
 import { makeCertificate } from './make-certificate.ts';
 import type { ReverseProxy } from './start-nginx.ts';
 
-/** What this machine lacks for `startCaddy`; empty when nothing is. */
+/** Lists what this machine lacks for `startCaddy`; empty if nothing is missing. */
 export const missingForCaddy = (): string[] => (findProgram('caddy') === undefined ? ['caddy'] : []);
 
-/** A real Caddy with `deploy/Caddyfile`, in which only addresses and the origin of the certificate are others. */
+/** Starts Caddy with `deploy/Caddyfile`. Only addresses and the source of the certificate differ. */
 export const startCaddy = (target: URL): Promise<ReverseProxy> =>
   startOnFreePorts(1, ([port]) => startOn(port!, target));
 
@@ -24,7 +24,7 @@ const startOn = async (port: number, target: URL): Promise<ReverseProxy> => {
   writeFileSync(
     file,
     readFileSync(path.join(import.meta.dirname, '../../deploy/Caddyfile'), 'utf8')
-      // Nothing but the site: no port for its administration, and none that leads from HTTP to HTTPS.
+      // Only the site: no admin port and no redirect port from HTTP to HTTPS.
       .replace(
         'grace_period 5s',
         'grace_period 1s\n\tadmin off\n\tauto_https disable_redirects\n\tlog {\n\t\tlevel ERROR\n\t}',

@@ -9,27 +9,27 @@ import { startOnFreePorts } from '../engines/free-ports.ts';
 import { portAccepts } from '../engines/port-accepts.ts';
 import { makeCertificate } from './make-certificate.ts';
 
-/** A proxy with TLS before Tocsin. */
+/** A TLS proxy in front of Tocsin. */
 export interface ReverseProxy {
-  /** Where it speaks TLS. */
+  /** HTTPS URL of the proxy. */
   readonly port: number;
-  /** Its certificate, for a client that is to trust it. */
+  /** The certificate that clients must trust. */
   readonly certificate: string;
   close(): Promise<void>;
 }
 
 export interface Nginx extends ReverseProxy {
-  /** The same site without TLS, for clients that are many. */
+  /** The same site without TLS, for tests with many clients. */
   readonly plainUrl: string;
 }
 
-/** Debian puts it where only root's shell looks. */
+/** Debian installs nginx in a directory that only root's PATH contains. */
 const nginxPath = (): string | undefined => findProgram('nginx') ?? findProgram('nginx', { PATH: '/usr/sbin' });
 
-/** What this machine lacks for `startNginx`; empty when nothing is. */
+/** Lists what this machine lacks for `startNginx`; empty if nothing is missing. */
 export const missingForNginx = (): string[] => (nginxPath() === undefined ? ['nginx'] : []);
 
-/** A real nginx with `deploy/nginx.conf` before these API nodes; only addresses and files are others. */
+/** Starts nginx with `deploy/nginx.conf` in front of these API nodes. Only addresses and file paths differ. */
 export const startNginx = (...nodes: readonly URL[]): Promise<Nginx> =>
   startOnFreePorts(2, ([port, plainPort]) => startOn(port!, plainPort!, nodes));
 
@@ -47,7 +47,7 @@ const startOn = async (port: number, plainPort: number, nodes: readonly URL[]): 
     (name) => `${name}_temp_path ${path.join(dir, name)};`,
   );
   const file = path.join(dir, 'main.conf');
-  // Started by root it would work as somebody who may not read here.
+  // As root, nginx would switch to a user that cannot read these files.
   const user = process.getuid?.() === 0 ? 'user root; ' : '';
   writeFileSync(
     file,

@@ -8,12 +8,12 @@ import { makeCertificate } from './make-certificate.ts';
 
 export interface TlsProxy {
   readonly port: number;
-  /** The proxy's certificate, for a client that is to trust it. */
+  /** The proxy's certificate, which clients must trust. */
   readonly certificateFile: string;
   close(): Promise<void>;
 }
 
-/** A reverse proxy as people put one in front: HTTPS on 127.0.0.1 with a certificate of its own signature, HTTP behind. */
+/** A minimal reverse proxy: HTTPS on 127.0.0.1 with a self-signed certificate, HTTP to the server. */
 export const startTlsProxy = async (
   target: string,
   headers: Readonly<Record<string, string>> = {},

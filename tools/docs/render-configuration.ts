@@ -1,9 +1,9 @@
 import { variableGroups, type VariableRow } from '@tocsin/shared/platform/variables.ts';
 
-/** What stands before and after the table in docs/configuration.md. */
+/** Markers around the table in docs/configuration.md. */
 const tableMarks = { begin: '<!-- npm run docs: variables -->', end: '<!-- /variables -->' } as const;
 
-/** The table of all variables, for docs/configuration.md. */
+/** Renders the table of all variables for docs/configuration.md. */
 function configurationTable(): string {
   const rows = variableGroups
     .flatMap((group) => group.rows)
@@ -15,7 +15,7 @@ function shownDefault({ byDefault, shown }: VariableRow): string {
   return byDefault === undefined ? (shown ?? 'none') : `\`${byDefault}\``;
 }
 
-/** The page with its table made anew. */
+/** Returns the page with a regenerated table. */
 export function withConfigurationTable(page: string): string {
   const { begin, end } = tableMarks;
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
@@ -23,15 +23,15 @@ export function withConfigurationTable(page: string): string {
   return `${page.slice(0, from)}${begin}\n${configurationTable()}\n${page.slice(to)}`;
 }
 
-/** The text of `.env.example`. No secret has a value in it, nor has any variable that does not need one to be understood. */
+/** Renders `.env.example`. Secrets, and variables that need no example, have no value. */
 export function envExample(): string {
   const groups = variableGroups.map(({ heading, rows }) =>
     [`# ${heading}`, ...rows.map(({ name, byDefault, example }) => `#${name}=${byDefault ?? example ?? ''}`)].join(
       '\n',
     ),
   );
-  return `# Copy to .env and uncomment what you set; docs/configuration.md says what each means. The environment wins over .env.
-# Where there is a default it is shown; the other values are examples.
+  return `# Copy to .env and uncomment the variables that you set; docs/configuration.md describes them. The environment overrides .env.
+# Values are defaults where one exists, otherwise examples.
 
 ${groups.join('\n\n')}
 `;

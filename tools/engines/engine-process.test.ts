@@ -8,7 +8,7 @@ import { endOrphans, endRecorded, isRunning, readRecords, writeRecord } from './
 import { freePorts, PortTakenError, startOnFreePorts } from './free-ports.ts';
 import { portAccepts } from './port-accepts.ts';
 
-// A real process that listens stands for an engine, so that these tests need none installed.
+// These tests need no installed engines: a small listening process represents an engine.
 const listener = `
   const server = require('node:net').createServer().on('error', (error) => { console.log(error.message.replace('EADDRINUSE: ', '')); process.exit(1); });
   server.listen(Number(process.argv[1]), '127.0.0.1', () => console.log('listening'));
@@ -44,7 +44,7 @@ const start = async (options: { port?: number; dataDir?: string; outlives?: bool
   return { engine, port };
 };
 
-test('a started engine serves, and is gone with its temporary state after stop', async () => {
+test('stops a started engine and removes its temporary state', async () => {
   const { engine, port } = await start();
   const stateDir = join(engine.logFile, '..');
   expect(await portAccepts(port)).toBe(true);
@@ -55,13 +55,13 @@ test('a started engine serves, and is gone with its temporary state after stop',
   await engine.stop();
 });
 
-test('an engine with a directory of its own ends cleanly and leaves the directory', async () => {
+test('stops an engine with a given directory cleanly and keeps the directory', async () => {
   const { engine } = await start({ dataDir: join(dir, 'state') });
   await engine.stop();
   expect(readFileSync(engine.logFile, 'utf8')).toContain('clean end');
 });
 
-test('a killed engine ends without its own doing and restarts on the same port', async () => {
+test('kills an engine with SIGKILL and restarts it on the same port', async () => {
   const { engine, port } = await start();
   const { pid, logFile } = engine;
   await engine.kill();
@@ -72,7 +72,7 @@ test('a killed engine ends without its own doing and restarts on the same port',
   expect(await portAccepts(port)).toBe(true);
 });
 
-test('a paused engine can be resumed, stopped and killed', async () => {
+test('resumes, stops and kills a paused engine', async () => {
   const { engine } = await start();
   const state = () => /\) (\w)/.exec(readFileSync(`/proc/${engine.pid}/stat`, 'utf8'))?.[1];
   engine.pause();
@@ -85,17 +85,17 @@ test('a paused engine can be resumed, stopped and killed', async () => {
   await engine.kill();
 });
 
-test('an engine that dies while it starts is an error that shows the end of its log', async () => {
+test('throws the end of the log if an engine exits while it starts', async () => {
   const dying = { ...program(0), args: ['-e', 'console.log("no disk"); process.exit(3)'] };
   await expect(startEngineProcess(dying, engineState('listener', {}))).rejects.toThrow('no disk');
 });
 
-test('a program that cannot be run is an error', async () => {
+test('throws if the program cannot be run', async () => {
   const missing = { ...program(0), file: join(dir, 'nothing') };
   await expect(startEngineProcess(missing, engineState('listener', {}))).rejects.toThrow('ENOENT');
 });
 
-test('a taken port is told apart, and others are tried', async () => {
+test('retries with other ports if a port is taken', async () => {
   const { port } = await start();
   await expect(start({ port })).rejects.toBeInstanceOf(PortTakenError);
   let attempts = 0;
@@ -103,7 +103,7 @@ test('a taken port is told apart, and others are tried', async () => {
   expect(second.port).not.toBe(port);
 });
 
-test('an engine whose owner died is ended by the next who looks, one with a living owner is not', async () => {
+test('ends engines whose owner exited, but not those with a running owner', async () => {
   const { engine: orphan } = await start();
   const { engine: owned } = await start();
   const { engine: standing } = await start({ outlives: true });
@@ -114,7 +114,7 @@ test('an engine whose owner died is ended by the next who looks, one with a livi
   expect(running.map(({ pid }) => pid).sort()).toEqual([owned.pid, standing.pid].sort());
 });
 
-test('a record whose pid was given to another process ends nothing but the record', async () => {
+test('removes a record whose pid belongs to another process, without ending that process', async () => {
   const { engine, port } = await start({ dataDir: join(dir, 'state') });
   const record = readRecords()[0]!;
   await endRecorded({ ...record, identity: 'an earlier process of that number' });
@@ -123,7 +123,7 @@ test('a record whose pid was given to another process ends nothing but the recor
   await engine.stop();
 });
 
-test('a broken record is passed over', async () => {
+test('ignores a malformed record', async () => {
   await start();
   writeFileSync(join(dir, 'run', '1.json'), '{');
   expect(readRecords()).toHaveLength(1);

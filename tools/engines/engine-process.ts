@@ -15,15 +15,15 @@ export type EngineProgram = {
   file: string;
   args: string[];
   env?: NodeJS.ProcessEnv;
-  /** What the log says once the engine listens. */
+  /** The log line that appears once the engine listens. */
   readyLine: string;
-  /** Whether it answers, asked from then on again and again; what it throws counts as no. */
+  /** Whether the engine responds; polled from then on. An error counts as false. */
   answers: () => Promise<boolean>;
 };
 
 export type EngineState = { dir: string; removeDir: string | undefined; outlives: boolean };
 
-/** Where an engine keeps its data and logs: the caller's directory, or a temporary one that goes with the engine. */
+/** The directory of an engine's data and logs: the caller's, or a temporary one that is removed with the engine. */
 export const engineState = (
   name: string,
   { dataDir, keep, outlives, isForLong = outlives }: EngineOptions,
@@ -33,13 +33,13 @@ export const engineState = (
   return { dir, removeDir: dataDir === undefined && !keep ? dir : undefined, outlives: outlives ?? false };
 };
 
-/** A loaded machine takes ten times as long as an idle one, which needs 5 s for the slowest engine. */
+/** Time limit for a start. The slowest engine takes 5 s on an idle machine and ten times as long on a loaded one. */
 const startMsMax = 120_000;
 const stopMsMax = 10_000;
 const lookEveryMs = 25;
 const logTailChars = 2_000;
 
-/** One engine process: its start, its signals, its end, and the record by which another process can end it. */
+/** One engine process: start, signals, stop, and the record that allows another process to end it. */
 export class EngineProcess implements Engine {
   readonly #program: EngineProgram;
   readonly #state: EngineState;
@@ -64,7 +64,7 @@ export class EngineProcess implements Engine {
   }
 
   /**
-   * Runs the program and returns when it answers. Throws with the end of its log when it dies or does not answer in
+   * Runs the program and resolves when it responds. Throws with the end of its log if it exits or does not respond in
    * time.
    */
   async start(): Promise<void> {
@@ -86,7 +86,7 @@ export class EngineProcess implements Engine {
   }
 
   async stop(): Promise<void> {
-    // State that is thrown away needs no clean end.
+    // Discarded state needs no clean stop.
     if (this.#state.removeDir) await this.kill();
     else await this.#terminate();
     if (this.#state.removeDir) rmSync(this.#state.removeDir, { recursive: true, force: true, maxRetries: 5 });
@@ -120,7 +120,7 @@ export class EngineProcess implements Engine {
     return child.exitCode !== null || child.signalCode !== null;
   }
 
-  /** Whether the process was gone within the time. */
+  /** Returns whether the process exited within the time. */
   async #gone(patienceMs: number): Promise<boolean> {
     const child = this.#child;
     if (!child) return true;
@@ -133,7 +133,7 @@ export class EngineProcess implements Engine {
 
   #record() {
     const identity = processIdentity(this.pid);
-    if (identity === undefined) return; // it died at once, which the wait for it will report
+    if (identity === undefined) return; // the process exited immediately, which the wait for readiness reports
     const { name, url } = this.#program;
     const { removeDir, outlives } = this.#state;
     const owner = { pid: process.pid, identity: processIdentity(process.pid)! };
@@ -146,18 +146,20 @@ export class EngineProcess implements Engine {
       const log = readFileSync(this.logFile, 'utf8');
       if (this.#hasEnded(child)) {
         const tail = log.slice(-logTailChars);
-        if (/address already in use/i.test(log)) throw new PortTakenError(`${name}: its port is taken\n${tail}`);
-        throw new Error(`${name} ended while it started:\n${tail}`);
+        if (/address already in use/i.test(log)) throw new PortTakenError(`${name}: port already in use\n${tail}`);
+        throw new Error(`${name} exited while it started:\n${tail}`);
       }
       if (log.includes(readyLine) && (await answers().catch(() => false))) return;
     }
     throw new Error(
-      `${name} did not answer within ${startMsMax / 1000} s:\n${readFileSync(this.logFile, 'utf8').slice(-logTailChars)}`,
+      `${name} did not respond within ${startMsMax / 1000} s:\n${readFileSync(this.logFile, 'utf8').slice(-logTailChars)}`,
     );
   }
 }
 
-/** Starts the program and returns it running; a failed start leaves neither a process nor a temporary directory. */
+/**
+ * Starts the program and returns the running engine. A failed start leaves neither a process nor a temporary directory.
+ */
 export const startEngineProcess = async (program: EngineProgram, state: EngineState): Promise<EngineProcess> => {
   const engine = new EngineProcess(program, state);
   try {

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { enginesDir } from './engines-dir.ts';
 import { processIdentity } from './process-identity.ts';
 
-/** What is written down about a running engine, so that another process can end it: and only it. */
+/** The record of a running engine, which allows another process to end this process and no other. */
 export type EngineRecord = {
   name: string;
   url: string;
   pid: number;
   identity: string;
-  /** Removed together with the engine; absent when its state is kept. */
+  /** Removed with the engine; absent if the state is kept. */
   removeDir?: string;
-  /** The process that the engine belongs to; absent for an engine that is meant to stay. */
+  /** The process that owns the engine; absent for an engine that outlives its starter. */
   owner?: { pid: number; identity: string };
 };
 
@@ -32,7 +32,7 @@ export const writeRecord = (record: EngineRecord): void => {
 
 export const removeRecord = (pid: number): void => rmSync(recordFile(pid), { force: true });
 
-/** The records of all engines, of running ones and of ones that died on their own, in no order. */
+/** Returns the records of all engines, including engines that exited unexpectedly, in no particular order. */
 export const readRecords = (): EngineRecord[] =>
   readdirSync(recordsDir())
     .filter((name) => name.endsWith('.json'))
@@ -40,20 +40,20 @@ export const readRecords = (): EngineRecord[] =>
       try {
         return [JSON.parse(readFileSync(join(recordsDir(), name), 'utf8')) as EngineRecord];
       } catch {
-        return []; // its engine was stopped this moment
+        return []; // the engine was stopped concurrently
       }
     });
 
 export const isRunning = (record: EngineRecord): boolean => processIdentity(record.pid) === record.identity;
 
-/** Whether the process that the engine belongs to is gone. */
+/** Whether the owner of the engine has exited. */
 export const isOrphan = ({ owner }: EngineRecord): boolean =>
   owner !== undefined && processIdentity(owner.pid) !== owner.identity;
 
 const stopMsMax = 10_000;
 
 /**
- * Ends a recorded engine, with SIGKILL if it does not go by itself within 10 s, and removes its state and its record.
+ * Ends a recorded engine, with SIGKILL if it does not exit within 10 s, and removes its state and its record.
  */
 export const endRecorded = async (record: EngineRecord): Promise<void> => {
   const signal = (name: NodeJS.Signals) => isRunning(record) && process.kill(record.pid, name);
@@ -65,7 +65,7 @@ export const endRecorded = async (record: EngineRecord): Promise<void> => {
   removeRecord(record.pid);
 };
 
-/** Ends what processes that died without closing left running. */
+/** Ends engines whose owner exited without stopping them. */
 export const endOrphans = async (): Promise<void> => {
   await Promise.all(readRecords().filter(isOrphan).map(endRecorded));
 };

@@ -1,40 +1,40 @@
-/** One running engine, or one node of it. It runs in a session of its own and lives until somebody stops it. */
+/** A running engine or one node of it. It runs in its own session until it is stopped. */
 export type Engine = {
-  /** What goes into KAFKA_BROKERS, MONGO_URL or REDIS_URL. Stays the same over restarts. */
+  /** The value for KAFKA_BROKERS, MONGO_URL or REDIS_URL. A restart keeps it. */
   readonly url: string;
   /** Changes with every restart. */
   readonly pid: number;
-  /** Where the program writes its log; a restart begins a new file. */
+  /** The program's log file. A restart truncates it. */
   readonly logFile: string;
-  /** Ends the engine, paused or not, and removes its state unless it is kept. A second call does nothing. */
+  /** Stops the engine, paused or not, and removes its state unless it is kept. A second call does nothing. */
   stop(): Promise<void>;
-  /** SIGKILL, as a crash would: returns when the process is gone. The state stays for `restart`. */
+  /** Sends SIGKILL, like a crash. Resolves when the process has exited. Keeps the state for `restart`. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nothing answers. */
+  /** Sends SIGSTOP: connections stay open, but the engine does not respond. */
   pause(): void;
-  /** SIGCONT after `pause`. */
+  /** Sends SIGCONT after `pause`. */
   resume(): void;
-  /** Starts again on the same port with the same state, after a clean stop if it still runs. Returns when it serves. */
+  /** Restarts on the same port with the same state, after a clean stop if it still runs. Resolves when it serves. */
   restart(): Promise<void>;
 };
 
 export type EngineOptions = {
-  /** A free port below the ephemeral range by default. */
+  /** Default: a free port below the ephemeral range. */
   port?: number;
-  /** Where the state lives; it is never removed. By default a temporary directory that `stop` removes. */
+  /** Directory of the state, never removed. Default: a temporary directory that `stop` removes. */
   dataDir?: string;
-  /** Whether `stop` leaves the temporary directory. */
+  /** Whether `stop` keeps the temporary directory. */
   keep?: boolean;
-  /** Takes the progress lines; stderr by default. */
+  /** Receives progress lines; default: standard error. */
   report?: (line: string) => void;
   /**
-   * Whether the engine is meant to outlive this process. If not, the next start anywhere ends what this process left
-   * behind.
+   * Whether the engine outlives this process. If not, and this process exits without stopping it, the next start of any
+   * engine ends it.
    */
   outlives?: boolean;
   /**
-   * Whether it is to serve as in earnest rather than to be tested with: its state is on the disk, and Kafka is compiled well.
-   * By default when it outlives this process.
+   * Whether to configure the engine as in production: state on disk, and full JIT compilation for Kafka.
+   * Default: whether it outlives this process.
    */
   isForLong?: boolean;
 };

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The directory of what is installed and of the records of what runs: `TOCSIN_ENGINES_DIR` or
+ * The directory of installed engines and of the records of running ones: `TOCSIN_ENGINES_DIR` or
  * `~/.cache/tocsin-engines`.
  */
 export const enginesDir = (env: NodeJS.ProcessEnv = process.env): string => {

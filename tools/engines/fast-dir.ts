@@ -2,12 +2,12 @@ import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 
 const memoryDir = '/dev/shm';
-/** Some six times what the engines of a whole suite hold, so that no test run fills the memory of its machine. */
+/** Required free memory: about six times the data of a full test run. */
 const memoryBytesMin = 6 * 2 ** 30;
 
 /**
- * Where files are in memory, if there is plenty of it: MongoDB, which syncs its journal for every write, takes a third less CPU
- * time there and half of the time of a transaction. It holds over a killed process, as the disk does, and ends with the machine.
+ * An in-memory directory, if enough memory is free. MongoDB syncs its journal on every write; in memory it takes a
+ * third less CPU time and half the time per transaction. Files survive a killed process, but not a reboot.
  */
 export const fastDir = (): string => {
   try {

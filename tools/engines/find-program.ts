@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The path of the program that a shell would run, or `undefined`. */
+/** Returns the path of the program that a shell would run, or `undefined`. */
 export const findProgram = (name: string, env: NodeJS.ProcessEnv = process.env): string | undefined =>
   (env.PATH ?? '')
     .split(delimiter)

@@ -1,14 +1,14 @@
 import { createServer } from 'node:net';
 
 /**
- * Linux takes the local ports of outgoing connections from 32768 up. An engine's port must lie below: while the
- * engine is down, another connection could take it, and a client that keeps dialling it can even connect to itself.
+ * Linux assigns local ports of outgoing connections from 32768 upwards. Engine ports must be below: while an engine is
+ * down, another connection could take its port, and a reconnecting client could even connect to itself.
  */
 const firstPort = 20_000;
 const lastPort = 31_999;
 const attemptsMax = 1_000;
 
-/** `count` different ports of 127.0.0.1 that nobody listens on now. */
+/** Returns `count` different ports of 127.0.0.1 that are free now. */
 export const freePorts = async (count: number): Promise<number[]> => {
   const found = new Set<number>();
   for (let attempt = 0; attempt < attemptsMax && found.size < count; attempt++) {
@@ -26,12 +26,15 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen({ port, host: '127.0.0.1' }, () => server.close(() => resolve(true)));
   });
 
-/** An engine found its port taken, by someone who was faster. */
+/** The port of an engine is already in use. */
 export class PortTakenError extends Error {}
 
 const startsMax = 3;
 
-/** Starts something on the given port, or on `count` free ones; then again on others when they were taken meanwhile. */
+/**
+ * Calls `start` with the given port or with `count` free ports. Retries with other ports if they were taken in the
+ * meantime.
+ */
 export const startOnFreePorts = async <T>(count: number, start: (ports: number[]) => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++) {
     try {

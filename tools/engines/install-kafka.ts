@@ -8,16 +8,16 @@ import { kafkaProperties } from './kafka-properties.ts';
 import { runProgram } from './run-program.ts';
 import { withInstallLock } from './with-install-lock.ts';
 
-/** 4.4.0 is not complete on Maven Central: kafka-tools and kafka-tools-api are missing. */
+/** Not 4.4.0, because kafka-tools and kafka-tools-api 4.4.0 are missing on Maven Central. */
 export const kafkaVersion = '4.3.1';
 const log4jVersion = '2.25.4';
 
-/** Java's arguments up to the main class. */
+/** Java arguments up to and including the main class. */
 export type KafkaInstallation = { dir: string; javaArgs: string[]; archiveFile: string };
 
 /**
- * Kafka's jars from Maven Central, and a class-data archive that shortens every start by 3 s. Safe to call from several
- * processes concurrently; returns immediately if installed.
+ * Installs Kafka's jars from Maven Central and a class-data archive that shortens every start by 3 s. Safe to call from
+ * several processes concurrently; returns immediately if installed.
  */
 export const installKafka = async (report: (line: string) => void): Promise<KafkaInstallation> => {
   const root = enginesDir();
@@ -35,7 +35,8 @@ export const installKafka = async (report: (line: string) => void): Promise<Kafk
   return { dir, javaArgs: [...javaArgs(dir), `-XX:SharedArchiveFile=${archiveFile}`], archiveFile };
 };
 
-// A class path of jars only: the class-data archive takes no directories. Hence the log settings by a property.
+// The class path contains only jars, because a class-data archive supports no directories. A property sets the log
+// configuration.
 const javaArgs = (dir: string) => [
   '-Djava.awt.headless=true',
   '-XX:+UseSerialGC',
@@ -65,8 +66,8 @@ const fetchJars = async (dir: string) => {
 const artifact = (group: string, name: string, version: string, more = '') =>
   `<dependency><groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version}</version>${more}</dependency>`;
 
-// kafka-tools (kafka-console-consumer and the like) without Kafka Connect's 47 jars; a binding for slf4j, because the
-// broker has none of its own and would log nothing, not even that it started.
+// kafka-tools (kafka-console-consumer and others) without the 47 jars of Kafka Connect; an slf4j binding, because the
+// broker includes none and would log nothing, not even that it started.
 const pom = `<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>local</groupId><artifactId>kafka-engine</artifactId><version>1</version><packaging>pom</packaging>
@@ -87,7 +88,7 @@ appender.c.layout.type=PatternLayout
 appender.c.layout.pattern=%d{HH:mm:ss.SSS} %p %c{1} - %m%n
 `;
 
-/** One run of a broker, at whose clean end Java writes down the classes that it loaded. */
+/** Runs a broker once; on its clean exit Java writes the archive of loaded classes. */
 const archiveClasses = async (installation: KafkaInstallation) => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-kafka-archive-'));
   const [broker, controller] = (await freePorts(2)) as [number, number];
@@ -137,12 +138,12 @@ const formatStorage = ({ javaArgs }: KafkaInstallation, propertiesFile: string) 
     propertiesFile,
   ]);
 
-/** Stands in the formatted directory that is kept; every cluster made from it gets an id of its own. */
+/** Cluster ID in the cached formatted directory. Each new cluster replaces it with its own ID. */
 export const templateClusterId = 'AAAAAAAAAAAAAAAAAAAAAA';
 
 /**
- * A freshly formatted storage directory for the node, to be copied. Formatting costs a start of Java, so it is done
- * once a node id; the directory holds no port and no address.
+ * Returns a formatted storage directory for the node, to be copied. Formatting starts Java, so it runs once per node
+ * ID. The directory contains no port and no address.
  */
 export const formattedStorage = async (installation: KafkaInstallation, nodeId: number): Promise<string> => {
   const formatted = join(installation.dir, `formatted-${nodeId}`);
@@ -153,7 +154,7 @@ export const formattedStorage = async (installation: KafkaInstallation, nodeId: 
     rmSync(unfinished, { recursive: true, force: true });
     mkdirSync(unfinished);
     const propertiesFile = join(unfinished, 'server.properties');
-    // The ports are looked at and not used; the node must be one of the voters.
+    // The ports are validated but not used. The node must be a voter.
     const controllerPorts = Array.from({ length: nodeId }, (_, i) => 19_000 + i);
     writeFileSync(
       propertiesFile,

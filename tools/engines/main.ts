@@ -7,10 +7,10 @@ const usage = `Usage: npm run -s engines -- up [--kafka-port N] [--mongo-port N]
        npm run -s engines -- status
        npm run -s engines -- down
 
-up      installs Kafka, MongoDB and Redis where they are missing, starts them, and prints the three lines of environment.
-        They stay until down. A second up prints the lines of those that run.
-status  lists the engines that run: one line each with name, pid and URL.
-down    ends what up started, and what died processes left behind, and removes its data.
+up      installs Kafka, MongoDB and Redis if they are missing, starts them, and prints their three environment variables.
+        They run until down. A second up prints the variables of the running engines.
+status  lists the running engines: one line each with name, pid and URL.
+down    stops the engines that up started and orphaned engines of exited processes, and removes their data.
 `;
 
 const options = {
@@ -41,7 +41,7 @@ const main = async (args: string[]): Promise<number> => {
   }
 };
 
-/** Started by `up`, so nobody's but the user's. */
+/** Options of `up`: the engines outlive this process. */
 const isStanding = ({ owner }: EngineRecord) => owner === undefined;
 
 type UpValues = { 'kafka-port'?: string; 'mongo-port'?: string; 'redis-port'?: string; prefix: string };
@@ -51,7 +51,7 @@ const up = async (values: UpValues) => {
   for (const [name, value] of Object.entries(environment)) console.log(`${values.prefix}${name}=${value}`);
 };
 
-/** The environment of the engines that `up` started before, when all three run. */
+/** Returns the environment of the engines that an earlier `up` started, if all three still run. */
 const standingEnvironment = () => {
   const standing = readRecords().filter((record) => isStanding(record) && isRunning(record));
   const [kafka, mongo, redis] = ['kafka', 'mongo', 'redis'].map((name) =>
@@ -63,7 +63,7 @@ const standingEnvironment = () => {
 const startStanding = async (values: UpValues) => {
   const port = (value: string | undefined) => (value === undefined ? undefined : Number(value));
   const began = performance.now();
-  // What is left of an earlier set, of which a part has died, makes way.
+  // Ends the remaining engines of an incomplete earlier set.
   await Promise.all(readRecords().filter(isStanding).map(endRecorded));
   const engines = await startEngines({
     outlives: true,

@@ -7,11 +7,11 @@ const machine = (programs: string[], installed: string[] = []): Machine => ({
   isInstalled: (engine) => installed.includes(engine),
 });
 
-test('a machine with Java, Maven, pip and apt lacks nothing', () => {
+test('returns nothing for a machine with Java, Maven, pip and apt', () => {
   expect(missingPrograms(machine(['java', 'mvn', 'pip', 'apt-get', 'dpkg']))).toEqual([]);
 });
 
-test('a bare machine lacks a program for each engine', () => {
+test('returns a program per engine for a bare machine', () => {
   expect(missingPrograms(machine([]))).toEqual([
     'java (runs Kafka)',
     'mvn (fetches Kafka)',
@@ -20,6 +20,6 @@ test('a bare machine lacks a program for each engine', () => {
   ]);
 });
 
-test('what is installed needs only Java to run', () => {
+test('installed engines need only Java', () => {
   expect(missingPrograms(machine(['java'], ['kafka', 'mongo', 'redis']))).toEqual([]);
 });

@@ -7,14 +7,17 @@ import { kafkaVersion } from './install-kafka.ts';
 import { mongodFile } from './install-mongo.ts';
 import { isRedisUnpacked } from './install-redis.ts';
 
-/** What the machine has of what the engines need. */
+/** The requirements that the machine meets. */
 export type Machine = {
   hasProgram: (name: string) => boolean;
   hasPip: () => boolean;
   isInstalled: (engine: 'kafka' | 'mongo' | 'redis') => boolean;
 };
 
-/** What is missing to install and run the three engines here, each with its reason; empty when nothing is. */
+/**
+ * Returns what this machine lacks to install and run the three engines, each with the reason; empty if nothing is
+ * missing.
+ */
 export const missingPrograms = (machine: Machine = thisMachine): string[] => {
   const missing: string[] = [];
   if (!machine.hasProgram('java')) missing.push('java (runs Kafka)');

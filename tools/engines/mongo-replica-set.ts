@@ -3,18 +3,19 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 export const replicaSet = 'rs0';
 
 /**
- * What `mongod` is told wherever it runs for us. Harm prevented: a transaction that a killed or cut off process left open
- * keeps others from what it wrote; by default for a minute.
+ * Arguments of every `mongod`. An open transaction of a killed or disconnected process blocks writes to its documents;
+ * this limits the time, by default one minute.
  */
 export const mongoParameters = ['--setParameter', 'transactionLifetimeLimitSeconds=10'];
 
-/** The connection string of the one-member set that is reached at `host:port`, whatever name its member goes by. */
+/** Returns the connection string of the one-member set at `host:port`, independent of the member's name. */
 export const mongoUrl = (address: string): string =>
   `mongodb://${address}/?directConnection=true&replicaSet=${replicaSet}`;
 
 /**
- * Whether the set of one has its primary. The first time it is asked to form, with a member that is called
- * `memberAddress`, which only the server itself dials. `tls` where it speaks that. Throws while the server cannot be reached.
+ * Returns whether the one-member set has a primary. The first call initiates the set with a member named
+ * `memberAddress`, which only the server itself connects to. `tls` for a server with TLS. Throws while the server is
+ * unreachable.
  */
 export const isPrimary = async (
   address: string,

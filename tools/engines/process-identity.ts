@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * When the process `pid` started, in a form that only compares, or `undefined` when it is gone (a zombie counts as
- * gone). A recorded pid together with this is never mistaken for a later process that was given the same number.
+ * Returns the start time of the process `pid` in an opaque form, or `undefined` if it does not exist (a zombie counts
+ * as exited). A pid together with this value identifies a process even if the pid is reused.
  */
 export const processIdentity = (pid: number): string | undefined =>
   existsSync('/proc/self/stat') ? identityFromProc(pid) : identityFromPs(pid);
@@ -11,7 +11,7 @@ export const processIdentity = (pid: number): string | undefined =>
 const identityFromProc = (pid: number) => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in parentheses and may hold anything, so count from its end.
+    // The second field is the program's name in parentheses with arbitrary characters, so parse after its end.
     const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === 'Z' || state === 'X' ? undefined : rest[18];
   } catch {

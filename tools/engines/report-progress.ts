@@ -1,4 +1,4 @@
-/** Progress goes to stderr; stdout is for output that scripts read. */
+/** Writes to standard error, because scripts read standard output. */
 export const reportProgress = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
-/** Enough of a failed program's output to see why. */
+/** Length of the reported output of a failed program. */
 const outputCharsMax = 4_000;
 
-/** Runs a program to its end and returns what it printed on stdout; throws with the end of its output when it fails. */
+/** Runs a program and returns its standard output. Throws with the end of its output if it fails. */
 export const runProgram = (
   file: string,
   args: string[],

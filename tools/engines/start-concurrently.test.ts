@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { startConcurrently } from './start-concurrently.ts';
 
-test('all that started comes back in the given order', async () => {
+test('returns the started parts in the given order', async () => {
   const slow = { name: 'slow', stop: () => Promise.resolve() };
   const quick = { name: 'quick', stop: () => Promise.resolve() };
   const later = new Promise<typeof slow>((resolve) => setImmediate(resolve, slow));

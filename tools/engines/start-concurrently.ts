@@ -1,8 +1,8 @@
 type Stoppable = { stop: () => Promise<unknown> };
 
 /**
- * What was started side by side, in the given order, once all of it runs. When a part fails, the others are awaited
- * and stopped before an AggregateError with every part's error is thrown.
+ * Waits until all parts run and returns them in the given order. If a part fails, waits for the others, stops them,
+ * and throws an AggregateError with every error.
  */
 export const startConcurrently = async <T extends readonly Stoppable[]>(starting: {
   [Index in keyof T]: Promise<T[Index]>;
@@ -22,7 +22,7 @@ export const startConcurrently = async <T extends readonly Stoppable[]>(starting
   );
 };
 
-/** Stops all side by side, and goes on with the others when one cannot be stopped. */
+/** Stops all parts concurrently. A failure does not prevent the others from stopping. */
 export const stopConcurrently = async (started: readonly Stoppable[]): Promise<void> => {
   await Promise.allSettled(started.map((one) => one.stop()));
 };

@@ -12,7 +12,7 @@ export type EnginesOptions = Pick<KafkaOptions, 'report' | 'outlives' | 'isForLo
   redisPort?: number;
 };
 
-/** Starts Kafka, MongoDB and Redis side by side. When one of them fails, the others are stopped before it throws. */
+/** Starts Kafka, MongoDB and Redis concurrently. If one fails, stops the others and throws. */
 export const startEngines = async ({
   kafkaPort,
   mongoPort,
@@ -28,7 +28,7 @@ export const startEngines = async ({
   return { kafka, mongo, redis, stop: () => stopConcurrently([kafka, mongo, redis]) };
 };
 
-/** The engines as the lines of an environment, in the order Kafka, MongoDB, Redis. */
+/** Returns the engines as environment variables, in the order Kafka, MongoDB, Redis. */
 export const environmentOf = (
   engines: Record<'kafka' | 'mongo' | 'redis', { url: string }>,
 ): Record<string, string> => ({

@@ -13,24 +13,24 @@ import { startConcurrently } from './start-concurrently.ts';
 
 export type KafkaOptions = EngineOptions & {
   /**
-   * 1 by default. With 3, topics have three replicas, of which two must be in sync. `port` is the first node's, the
+   * Default 1. With 3, topics have three replicas, of which two must be in sync. `port` is the first node's; the
    * others follow.
    */
   nodes?: number;
-  /** What clients speak; PLAINTEXT by default. SASL_SSL needs `properties` with a certificate and who may come in. */
+  /** Security protocol of clients; default PLAINTEXT. SASL_SSL needs `properties` with a certificate and users. */
   protocol?: KafkaProtocol;
-  /** Broker settings by Kafka's own names, beyond or instead of the ones in kafka-properties.ts. */
+  /** Kafka settings that extend or override those in kafka-properties.ts. */
   properties?: Record<string, string>;
   /** Heap of each node, 512 MB by default. */
   heapMb?: number;
 };
 
-/** The cluster as one engine, and its nodes one by one. What is done to the cluster is done to every node. */
+/** The cluster as one engine, and its nodes. Operations on the cluster apply to every node. */
 export type KafkaEngine = Engine & { readonly nodes: Engine[] };
 
 /**
- * Starts Kafka (KRaft, every node broker and controller) on 127.0.0.1 and returns when all nodes serve. A new cluster
- * has a new cluster id; a `dataDir` that holds one already goes on with it. Installs Kafka first where it is missing.
+ * Starts Kafka (KRaft, combined broker and controller nodes) on 127.0.0.1 and resolves when all nodes serve. A new
+ * cluster gets a new cluster ID; a `dataDir` with a cluster keeps its ID. Installs Kafka if it is missing.
  */
 export const startKafka = async (options: KafkaOptions = {}): Promise<KafkaEngine> => {
   await endOrphans();
@@ -50,7 +50,7 @@ const startNodes = async (
   ports: Ports,
 ): Promise<KafkaEngine> => {
   const clusterId = randomClusterId();
-  // None of them serves before a majority is there, so they start together.
+  // No node serves without a majority, so all nodes start concurrently.
   const nodes = await startConcurrently<Engine[]>(
     ports.brokerPorts.map((_, i) => startNode(installation, { options, nodeId: i + 1, ports, clusterId })),
   );
@@ -77,7 +77,8 @@ const startNode = async (installation: KafkaInstallation, { options, nodeId, por
   const propertiesFile = join(state.dir, 'server.properties');
   writeFileSync(propertiesFile, kafkaProperties(node));
   const heap = `${options.heapMb ?? 512}m`;
-  // Java's second compiler takes 1.3 s of CPU time more for a start and ten in the first minutes, which a test does not get back.
+  // Java's C2 compiler costs 1.3 s of CPU time per start and 10 s in the first minutes, which does not pay off in a
+  // test.
   const compiling = (options.isForLong ?? options.outlives ?? false) ? [] : ['-XX:TieredStopAtLevel=1'];
   return startEngineProcess(
     {
@@ -98,7 +99,7 @@ const copyStorage = (formatted: string, storageDir: string, clusterId: string) =
   writeFileSync(file, readFileSync(file, 'utf8').replace(templateClusterId, clusterId));
 };
 
-/** As Kafka makes them: 16 bytes, and no leading dash, which its own tools would take for an option. */
+/** Generates an ID as Kafka does: 16 bytes without a leading dash, which Kafka's tools would parse as an option. */
 const randomClusterId = () => randomBytes(16).toString('base64url').replace(/^-/, 'A');
 
 const wholeCluster = (nodes: Engine[], brokerPorts: number[]): KafkaEngine => {

@@ -8,18 +8,18 @@ import { installMongo } from './install-mongo.ts';
 import { isPrimary, mongoParameters, mongoUrl, replicaSet } from './mongo-replica-set.ts';
 import { reportProgress } from './report-progress.ts';
 
-/** What is different for one that does not let everybody in. */
+/** Settings of a server with authentication. */
 export type MongoSecurity = {
   args?: readonly string[];
   urlOf?: (address: string) => string;
-  /** Whether it can be used, and what makes it so. */
+  /** Sets up the server and returns whether it is usable. */
   answers?: (address: string) => Promise<boolean>;
 };
 
 /**
- * Starts MongoDB on 127.0.0.1 as a replica set of one member, which transactions and change streams need, and returns
- * when it is primary. Installs it first where it is missing. The set remembers its member's address, so start a
- * `dataDir` that was used before on the same `port`.
+ * Starts MongoDB on 127.0.0.1 as a one-member replica set, which transactions and change streams require. Resolves
+ * when it is primary. Installs MongoDB if it is missing. The set stores its member's address, so start a reused
+ * `dataDir` on the same `port`.
  */
 export const startMongo = async (options: EngineOptions & MongoSecurity = {}): Promise<Engine> => {
   await endOrphans();
@@ -47,11 +47,11 @@ const mongodArgs = (port: number, dbPath: string) => [
   ...['--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket', '--dbpath', dbPath],
   ...['--replSet', replicaSet, '--oplogSize', '64', '--wiredTigerCacheSizeGB', '0.25'],
   ...mongoParameters,
-  // Statistics that nobody reads here, gathered every second.
+  // Disables statistics that would be collected every second.
   ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
-  // By default a file stays open for ten minutes after its last use, also of what was dropped: the databases that a suite makes in these
-  // are as many files as a process may have open, and MongoDB ends.
+  // By default MongoDB keeps files open for ten minutes after their last use, even those of dropped collections. The
+  // databases of a test run would reach the limit of open files, and MongoDB would exit.
   ...['--setParameter', 'wiredTigerFileHandleCloseIdleTime=30'],
-  // By default a primary that is told to stop goes on for up to 15 s so that its clients find another, and there is none.
+  // By default a stopping primary waits up to 15 s for clients to find another primary, which does not exist here.
   ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
 ];

@@ -7,17 +7,17 @@ import { startOnFreePorts } from './free-ports.ts';
 import { installRedis } from './install-redis.ts';
 import { reportProgress } from './report-progress.ts';
 
-/** What is different for one that speaks TLS alone, and asks who is there. */
+/** Settings of a server with TLS and authentication. */
 export type RedisSecurity = {
   args?: (tlsPort: number) => readonly string[];
   urlOf?: (address: string) => string;
-  /** The certificate to trust, in PEM. */
+  /** The certificate that clients must trust, in PEM. */
   ca?: string;
 };
 
 /**
- * Starts Redis on 127.0.0.1 with what jobs need: an append-only file that is synced every second, and no eviction.
- * Returns when it answers PING. Installs it first where it is missing.
+ * Starts Redis on 127.0.0.1 as jobs require: append-only file synced every second, no eviction.
+ * Resolves when it responds to PING. Installs Redis if it is missing.
  */
 export const startRedis = async (options: EngineOptions & RedisSecurity = {}): Promise<Engine> => {
   await endOrphans();
@@ -45,7 +45,9 @@ const redisArgs = (port: number, dir: string) => [
   ...['--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'],
 ];
 
-/** While it reads its append-only file it answers `-LOADING`; one that asks who is there, `-NOAUTH` before and after. */
+/**
+ * Redis responds with `-LOADING` while it loads its append-only file, and with `-NOAUTH` if it requires authentication.
+ */
 const answersPing = (port: number, ca?: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const at = { port, host: '127.0.0.1', timeout: 1_000 };
@@ -56,5 +58,5 @@ const answersPing = (port: number, ca?: string): Promise<boolean> =>
       resolve(reply.toString().startsWith(ca === undefined ? '+PONG' : '-NOAUTH'));
     });
     socket.once('error', reject);
-    socket.once('timeout', () => socket.destroy(new Error('no answer to PING')));
+    socket.once('timeout', () => socket.destroy(new Error('no response to PING')));
   });

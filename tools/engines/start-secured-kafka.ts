@@ -7,21 +7,21 @@ import { reportProgress } from './report-progress.ts';
 import { runProgram } from './run-program.ts';
 import { startKafka, type KafkaEngine } from './start-kafka.ts';
 
-/** A Kafka that speaks TLS alone, and asks who is there by SASL: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512. */
+/** A Kafka that requires TLS and SASL: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512. */
 export type SecuredKafka = {
   readonly kafka: KafkaEngine;
-  /** The certificate that its clients have to trust, in PEM. */
+  /** The certificate that clients must trust, in PEM. */
   readonly caFile: string;
-  /** Known to all three mechanisms. */
+  /** Valid with all three mechanisms. */
   readonly username: string;
   readonly password: string;
-  /** Ends Kafka and removes its state and certificate. */
+  /** Stops Kafka and removes its state and certificate. */
   stop(): Promise<void>;
 };
 
 const username = 'tocsin';
 
-/** Starts one node with a certificate of its own, made by Java's keytool, and a user with a password of its own. */
+/** Starts one node with a new certificate, generated with Java's keytool, and a user with a new password. */
 export const startSecuredKafka = async (): Promise<SecuredKafka> => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-kafka-tls-'));
   const remove = () => rmSync(dir, { recursive: true, force: true });
@@ -66,7 +66,7 @@ const brokerProperties = (
   'ssl.keystore.type': 'PKCS12',
   'ssl.keystore.location': keyStore,
   'ssl.keystore.password': storePassword,
-  // For what the broker says to itself.
+  // Credential of the broker for connections to itself.
   'ssl.truststore.type': 'PEM',
   'ssl.truststore.location': caFile,
   'sasl.mechanism.inter.broker.protocol': 'PLAIN',
@@ -76,7 +76,7 @@ const brokerProperties = (
   'listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config': scramLogin,
 });
 
-/** Kafka keeps the passwords of SCRAM itself. */
+/** Stores the SCRAM password in Kafka. */
 const scramLogin = 'org.apache.kafka.common.security.scram.ScramLoginModule required;';
 
 const addScramUser = async (
@@ -101,7 +101,7 @@ const addScramUser = async (
   );
   const asAdmin = ['kafka.admin.ConfigCommand', '--bootstrap-server', url, '--command-config', clientFile];
   const user = ['--alter', '--entity-type', 'users', '--entity-name', username];
-  // Kafka refuses both for one user in one request.
+  // Kafka rejects both mechanisms of a user in one request.
   await Promise.all(
     ['SCRAM-SHA-256', 'SCRAM-SHA-512'].map((mechanism) =>
       runProgram('java', [

@@ -10,21 +10,24 @@ import { startMongo } from './start-mongo.ts';
 import { startRedis } from './start-redis.ts';
 import { startConcurrently, stopConcurrently } from './start-concurrently.ts';
 
-/** A MongoDB and a Redis that speak TLS alone and ask who is there. */
+/** A MongoDB and a Redis that require TLS and authentication. */
 export type SecuredStores = {
-  /** With user and password in their URLs, MongoDB's also with the certificate to trust. */
+  /** URLs with user and password; MongoDB's URL also names the certificate file. */
   readonly mongo: Engine;
   readonly redis: Engine;
-  /** The certificate of both, in PEM: Redis' URL has no place for it. */
+  /** The certificate of both, in PEM. A Redis URL cannot name it. */
   readonly caFile: string;
-  /** Ends both and removes their state and certificate. */
+  /** Stops both and removes their state and certificate. */
   stop(): Promise<void>;
 };
 
 const username = 'tocsin';
 const database = 'tocsin';
 
-/** Starts both with a certificate of their own, and with a user who may no more than Tocsin needs: in MongoDB, to read and write its database. */
+/**
+ * Starts both with a new certificate and a user with only the rights that Tocsin needs: in MongoDB, to read and write
+ * its database.
+ */
 export const startSecuredStores = async (): Promise<SecuredStores> => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-stores-tls-'));
   const remove = () => rmSync(dir, { recursive: true, force: true });
@@ -74,7 +77,7 @@ const securedMongo = ({ dir, caFile, keyFile, password }: Secret & { dir: string
       if (!(await isPrimary(address, address, tls))) return false;
       const admin = { createUser: 'admin', pwd: password, roles: [{ role: 'userAdminAnyDatabase', db: 'admin' }] };
       const user = { createUser: username, pwd: password, roles: [{ role: 'readWrite', db: database }] };
-      // Whoever is on this machine may make the first user, and is refused once there is one.
+      // MongoDB's localhost exception allows creating the first user without authentication.
       await commanding(`mongodb://${address}/?${tlsQuery}`, admin).catch(() => undefined);
       await commanding(urlOf(address, 'admin'), user).catch(() => undefined);
       await commanding(urlOf(address), { connectionStatus: 1 });

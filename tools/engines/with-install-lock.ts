@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A cold install lasts half a minute; ten of them is a stuck one. */
+/** Ten times the duration of an install without caches. */
 const waitMsMax = 300_000;
 const lookEveryMs = 100;
 const sqliteBusy = 5;
 
 /**
- * Runs `work` while no other process holds the lock `name` under `dir`. The lock is SQLite's lock on a file of its own:
- * the kernel lets go of it when its holder dies, so there are no stale locks to judge.
+ * Runs `work` while holding the lock `name` in `dir`. The lock is SQLite's lock on a separate file. The kernel releases
+ * it when the holder exits, so locks never become stale.
  */
 export const withInstallLock = async <T>(dir: string, name: string, work: () => Promise<T>): Promise<T> => {
   const lock = new DatabaseSync(join(dir, `.${name}.lock`), { timeout: 0 });

@@ -1,13 +1,13 @@
-// Jest's Node environment, and a guard: a test file that leaves behind what keeps a process alive (a timer, a socket, a
-// server, a child process) fails. Jest alone only notices it when it runs files one by one, and then hangs. A kind that Jest
-// itself has open beside the file (a timer, when it runs files one by one) can hide one leak of that kind.
+// Jest's Node environment with a leak guard: a test file that leaves a handle open (a timer, socket, server or child
+// process) fails. Jest alone detects this only when it runs files sequentially, and then hangs. An open handle of Jest
+// itself (a timer, when it runs files sequentially) can hide one leak of that kind.
 const { TestEnvironment } = require('jest-environment-node');
 
-// Sockets that were told to close and child processes that were killed need a moment, more of it on a loaded machine.
+// Closing sockets and killed child processes need some time, more on a loaded machine.
 const settleMsDefault = 5_000;
 const lookEveryMs = 25;
 
-/** How many of each kind keep the event loop alive. */
+/** Counts the handles of each kind that keep the event loop alive. */
 const countAlive = () => {
   const counts = new Map();
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -25,7 +25,7 @@ module.exports = class LeakGuardEnvironment extends TestEnvironment {
 
   async setup() {
     await super.setup();
-    // Opened when first used, by whatever prints first, and by Jest for the first file that imports `node:process`: no leak of the file.
+    // Opened by the first print, or by Jest for the first file that imports `node:process`: not a leak of the file.
     void process.stdin;
     void process.stdout;
     void process.stderr;

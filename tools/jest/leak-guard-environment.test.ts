@@ -14,13 +14,13 @@ afterEach(() => rmSync(dir, { recursive: true }));
 const jest = join(import.meta.dirname, '..', '..', 'node_modules', 'jest', 'bin', 'jest.js');
 const environment = join(import.meta.dirname, 'leak-guard-environment.cjs');
 
-/** Runs Jest on one file of this code. What is left open would keep it from ending, hence forceExit. */
+/** Runs Jest on one file with this code, with forceExit because open handles would keep it running. */
 const runTestFile = (code: string) => {
   writeFileSync(join(dir, 'some.test.js'), code);
   const results = join(dir, 'results.json');
   const config = { rootDir: dir, testEnvironment: environment, testEnvironmentOptions: { lateWritesMsMax: 100 } };
   const args = [jest, '--config', JSON.stringify(config), '--forceExit', '--json', `--outputFile=${results}`];
-  // Through pipes, as on CI, where the first line that is printed opens one.
+  // Through pipes, as on CI: the first print opens a pipe handle.
   spawnSync(process.execPath, args, { stdio: 'pipe' });
   const { success, testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
     success: boolean;
@@ -29,14 +29,14 @@ const runTestFile = (code: string) => {
   return { success, message: testResults.map(({ message }) => message).join('\n') };
 };
 
-test('a file that leaves a server open fails, and what it left is named', () => {
+test('fails a file that leaves a server open, and names the handle', () => {
   const run = runTestFile(`test('passes', () =>
     new Promise((resolve) => require('node:net').createServer().listen(0, '127.0.0.1', resolve)));`);
   expect(run.success).toBe(false);
   expect(run.message).toContain('This file left open: TCPServerWrap');
 });
 
-test('a file that closes what it opened passes, also when closing takes a moment', () => {
+test('passes a file that closes its handles, even with a delay', () => {
   const run = runTestFile(`test('passes', () => {
     setTimeout(() => {}, 20);
     setInterval(() => {}, 1000).unref();
@@ -44,7 +44,7 @@ test('a file that closes what it opened passes, also when closing takes a moment
   expect(run).toEqual({ success: true, message: '' });
 });
 
-test('a file that prints has left nothing open', () => {
+test('does not report the handles of standard output and standard error', () => {
   const run = runTestFile(
     `test('passes', () => { process.stdout.write('printed'); process.stderr.write('printed'); });`,
   );

@@ -1,8 +1,8 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * The files that take longest, most of it waiting, the longest first. Without figures of an earlier run Jest begins with the
- * largest file, and these would be waited for at the end, by themselves.
+ * The slowest test files, slowest first; they mostly wait. Without timings of an earlier run Jest starts with the
+ * largest files, and these would run last, alone.
  */
 const longest = [
   'tests/installations/real-lines.test.ts',
@@ -41,7 +41,7 @@ const place = ({ path }) => {
   return at < 0 ? longest.length : at;
 };
 
-/** The order of test files: the longest first, the others as Jest would. */
+/** Orders test files: the slowest first, the others in Jest's order. */
 module.exports = class LongestFirst extends Sequencer {
   sort(tests) {
     return super.sort(tests).toSorted((one, other) => place(one) - place(other));

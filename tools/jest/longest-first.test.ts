@@ -6,6 +6,6 @@ import { expect, test } from '@jest/globals';
 const root = join(import.meta.dirname, '../..');
 const { longest } = createRequire(import.meta.url)('./longest-first.cjs') as { longest: string[] };
 
-test('the files that are to run first are there', () => {
+test('lists only existing files', () => {
   expect(longest.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// Jest's transformer: Node's own type stripping, which keeps lines and columns, so that stack traces are exact
-// without a source map and no transformer package is needed.
+// Jest transformer that uses Node's type stripping. It preserves lines and columns, so stack traces are exact without a
+// source map or a transformer package.
 const { createHash } = require('node:crypto');
 const { stripTypeScriptTypes } = require('node:module');
 

@@ -1,7 +1,7 @@
 import { asExpression } from './check-sources.ts';
 import type { ProofRow, TestReference } from './read-proofs.ts';
 
-/** What Jest writes with `--json`, as far as it is looked at. */
+/** The fields of Jest's `--json` output that the check needs. */
 export interface JestReport {
   readonly testResults: readonly {
     /** The file's absolute path. */
@@ -14,14 +14,14 @@ export interface JestReport {
   }[];
 }
 
-/** What became of the tests of each part of a run: by part, file and name. */
+/** Test results of a run by part, file and name. */
 export type RunResults = ReadonlyMap<string, ReadonlyMap<string, readonly TestResult[]>>;
 interface TestResult {
   readonly name: string;
   readonly status: string;
 }
 
-/** The results of one part, by the paths of its files from `root` on. */
+/** Returns the results of one part by file path relative to `root`. */
 export function readReport(report: JestReport, root: string): Map<string, TestResult[]> {
   return new Map(
     report.testResults.map(({ name, assertionResults }) => [
@@ -34,16 +34,17 @@ export function readReport(report: JestReport, root: string): Map<string, TestRe
   );
 }
 
-/** Parts that run the same tests, one on each engine. */
+/** Pairs of parts that run the same tests, one on each engine. */
 export const enginePairs = [
   ['acceptance-embedded', 'acceptance-cluster'],
   ['services-embedded', 'services-cluster'],
 ] as const;
 
 /**
- * What is wrong with the rows after a run, each as a sentence. A test that is named must have passed in every part that has
- * its file; where `name` stands for several, all of them. With `onBothEngines` a row needs a test that runs on both. A group
- * that `describeUnlessMissing` leaves out, for want of a program, is no fault: with `CI=true` it fails by itself.
+ * Returns the faults of the rows after a run as sentences. A named test must have passed in every part that contains
+ * its file; if `name` matches several tests, all of them. With `onBothEngines` each row needs a test that runs on both.
+ * A group that `describeUnlessMissing` skips because a program is missing is not a fault; with `CI=true` the group
+ * itself fails.
  */
 export function checkResults(rows: readonly ProofRow[], run: RunResults, onBothEngines: boolean): string[] {
   return rows.flatMap((row) => {
@@ -75,8 +76,8 @@ function faultsOf({ file, name }: TestReference, run: RunResults): string[] {
   ];
 }
 
-/** What the group of a test is called where the machine lacks what it needs, and its only test. */
-const leftOutGroup = / \(skipped, missing: .*\) › needs what is missing$/;
+/** Matches the name of a group skipped because of a missing requirement, and its only test. */
+const leftOutGroup = / \(skipped, missing: .*\) › requirements are missing$/;
 
 function isLeftOut(name: string, results: readonly TestResult[]): boolean {
   return results.some(

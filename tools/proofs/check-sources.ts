@@ -2,8 +2,8 @@ import { findTestNames } from './find-test-names.ts';
 import type { ProofRow } from './read-proofs.ts';
 
 /**
- * What is wrong with the rows as they stand, each as a sentence: a row that names no test, and a test that is in no source.
- * `readSource` gives a file's text, or undefined when it is not there. Whether the tests pass is for a run to say.
+ * Returns the faults of the rows as sentences: a row that names no test, and a test that does not exist in the sources.
+ * `readSource` returns a file's text, or undefined if it does not exist. `checkResults` checks whether the tests pass.
  */
 export function checkSources(rows: readonly ProofRow[], readSource: (file: string) => string | undefined): string[] {
   const found = new Map<string, RegExp[] | undefined>();
@@ -21,14 +21,14 @@ export function checkSources(rows: readonly ProofRow[], readSource: (file: strin
       ...row.unread.map((text) => `${place} \`${text}\` is not of the form \`file\` › name`),
       ...row.tests.flatMap(({ file, name }) => {
         const names = namesIn(file);
-        if (names === undefined) return [`${place} there is no file ${file}`];
+        if (names === undefined) return [`${place} file ${file} does not exist`];
         return names.some((form) => form.test(name)) ? [] : [`${place} ${file} has no test "${name}"`];
       }),
     ];
   });
 }
 
-/** Matches a name in which each `*` is anything, itself included. */
+/** Returns an expression for the name; each `*` matches any text, including `*`. */
 export function asExpression(name: string): RegExp {
   return new RegExp(
     `^${name

@@ -1,7 +1,7 @@
 /** A document whose tables end with the column `proved by`. */
 export interface ProvenDocument {
   readonly path: string;
-  /** Each row needs a test that runs on both engines, which those of the interface are. */
+  /** Whether each row needs a test that runs on both engines, as in documents about the interface. */
   readonly onBothEngines: boolean;
 }
 

@@ -4,8 +4,9 @@ const groups = new Set(['describe', 'describeUnlessMissing']);
 const tests = new Set(['test', 'it']);
 
 /**
- * The names of the tests in the source, each with those of its groups before it, joined by ` › ` as Jest prints them; a `*`
- * stands for what is known only when the file runs: a placeholder of `each`, a `${…}`, a name that is no literal.
+ * Returns the full names of the tests in the source: group names and test name, joined by ` › ` as Jest prints them. A
+ * `*` replaces the parts that are known only at run time: a placeholder of `each`, a `${…}`, a name that is not a
+ * literal.
  */
 export function findTestNames(source: string): string[] {
   const names: string[] = [];
@@ -23,13 +24,13 @@ export function findTestNames(source: string): string[] {
   return names;
 }
 
-/** What a call like `test('…', …)` or `describe.each(rows)('…', …)` names; undefined for any other call. */
+/** Returns the name in a call such as `test('…', …)` or `describe.each(rows)('…', …)`; undefined for other calls. */
 function namedCall({
   expression,
   arguments: [name, ...body],
 }: ts.CallExpression): { of: string; name: string; body: readonly ts.Node[] } | undefined {
   const of = rootOf(expression);
-  // `test.each(rows)` makes the function that takes the name.
+  // `test.each(rows)` returns the function that takes the name.
   const isTable = ts.isPropertyAccessExpression(expression) && expression.name.text === 'each';
   if (name === undefined || body.length === 0 || isTable || !(groups.has(of) || tests.has(of))) return undefined;
   return { of, name: textOf(name, ts.isCallExpression(expression) || ts.isTaggedTemplateExpression(expression)), body };

@@ -14,7 +14,7 @@ const readSource = (file: string) =>
 describe.each(provenDocuments)('$path', ({ path }) => {
   const rows = readProofs(path, readSource(path)!);
 
-  test('names a test that is there in every row', () => {
+  test('names an existing test in every row', () => {
     expect(rows.length).toBeGreaterThan(0);
     expect(checkSources(rows, readSource)).toEqual([]);
   });
@@ -38,7 +38,7 @@ const document = `
 `;
 
 describe('the rows of a document', () => {
-  test('are those of the tables with proofs, and each names its tests', () => {
+  test('are read from the tables with proofs, with their tests', () => {
     expect(readProofs('doc.md', document)).toEqual([
       {
         document: 'doc.md',
@@ -80,20 +80,20 @@ describe('without a run', () => {
   };
   const faults = (...tests: [string, string][]) => checkSources(rowOf(...tests), (file) => sources[file]);
 
-  test('a row that names tests that are there is right', () => {
+  test('accepts a row that names existing tests', () => {
     expect(faults(['x.test.ts', 'g › b (c)'], ['x.test.ts', 'g › is 1'], ['x.test.ts', 'g › is *'])).toEqual([]);
   });
 
   test.each([
     [[], 'doc.md:1: r: names no test'],
-    [[['z.test.ts', 'a']], 'doc.md:1: r: there is no file z.test.ts'],
+    [[['z.test.ts', 'a']], 'doc.md:1: r: file z.test.ts does not exist'],
     [[['x.test.ts', 'g › b']], 'doc.md:1: r: x.test.ts has no test "g › b"'],
     [[['x.test.ts', '*']], 'doc.md:1: r: x.test.ts has no test "*"'],
-  ] as [[string, string][], string][])('%j is a fault', (tests, fault) => {
+  ] as [[string, string][], string][])('reports %j', (tests, fault) => {
     expect(faults(...tests)).toEqual([fault]);
   });
 
-  test('a row that does not say its tests in the form is a fault', () => {
+  test('reports a row whose tests do not have the required form', () => {
     expect(checkSources(readProofs('doc.md', document).slice(1), () => undefined)).toEqual([
       'doc.md:5: c: names no test',
       expect.stringContaining('is not of the form'),
@@ -109,7 +109,7 @@ describe('after a run', () => {
   const faults = (run: [string, ReturnType<typeof report>][], name: string, file = 'tests/a.test.ts') =>
     checkResults(rowOf([file, name]), new Map(run), true).map((fault) => fault.replace('doc.md:1: r: ', ''));
 
-  test('a test that passed on both engines proves its row, and so do all that its name stands for', () => {
+  test('accepts a row whose matching tests all passed on both engines', () => {
     const run: [string, ReturnType<typeof report>][] = [
       ['acceptance-embedded', report(passed('b', 'is 1'))],
       ['acceptance-cluster', report(passed('b', 'is 1', 'is 2'))],
@@ -118,7 +118,7 @@ describe('after a run', () => {
     expect(faults(run, 'g › is *')).toEqual([]);
   });
 
-  test('a test that failed, was skipped or is not there proves nothing', () => {
+  test('reports a test that failed, was skipped or does not exist', () => {
     const both = (results: ReturnType<typeof passed>): [string, ReturnType<typeof report>][] => [
       ['acceptance-embedded', report(passed('is 1'))],
       ['acceptance-cluster', report(results)],
@@ -132,7 +132,7 @@ describe('after a run', () => {
     expect(faults(both(passed('b')), 'g › is 1')).toEqual(['"g › is 1" was not run by acceptance-cluster']);
   });
 
-  test('a file that one of the engines left out proves nothing, and neither does one that was not run', () => {
+  test('reports a file that ran on only one engine or not at all', () => {
     const run: [string, ReturnType<typeof report>][] = [
       ['acceptance-embedded', report(passed('b'))],
       ['acceptance-cluster', report([], 'tests/other.test.ts')],
@@ -144,15 +144,19 @@ describe('after a run', () => {
     ]);
   });
 
-  test('a test of one engine is not enough, and is where the document asks for no more', () => {
+  test('reports a test that runs on one engine only if the document requires both', () => {
     const run: [string, ReturnType<typeof report>][] = [['unit', report(passed('b'))]];
     expect(faults(run, 'g › b')).toEqual(['names no test that runs on both engines']);
     expect(checkResults(rowOf(['tests/a.test.ts', 'g › b']), new Map(run), false)).toEqual([]);
   });
 
-  test('a group that is left out for want of a program is no fault, and nothing else of its file is let off by it', () => {
+  test('accepts only the group that is skipped because a program is missing', () => {
     const left = [
-      { ancestorTitles: ['g (skipped, missing: a browser; curl)'], title: 'needs what is missing', status: 'pending' },
+      {
+        ancestorTitles: ['g (skipped, missing: a browser; curl)'],
+        title: 'requirements are missing',
+        status: 'pending',
+      },
     ];
     const run: [string, ReturnType<typeof report>][] = [
       ['acceptance-embedded', report(left)],
@@ -165,7 +169,7 @@ describe('after a run', () => {
     ]);
   });
 
-  test('a part that was not run at all is left out', () => {
+  test('ignores a part that did not run', () => {
     expect(faults([['acceptance-embedded', report(passed('b'))]], 'g › b')).toEqual([]);
   });
 });

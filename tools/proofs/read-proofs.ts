@@ -1,24 +1,26 @@
-/** A test, as a document names it: its file, and its name with those of its groups before it, joined by ` › ` as Jest prints them. */
+/**
+ * A test as a document names it: its file and its full name, with the group names joined by ` › ` as Jest prints them.
+ */
 export interface TestReference {
   readonly file: string;
-  /** A `*` stands for anything, as where a test has a row of `test.each` in its name. */
+  /** A `*` matches any text, for example the row of `test.each` in a name. */
   readonly name: string;
 }
 
-/** A row of a document: what it says, and the tests that fail when that is not so. */
+/** A row of a document: its claim and the tests that fail if the claim is false. */
 export interface ProofRow {
   readonly document: string;
   /** From 1. */
   readonly line: number;
   readonly row: string;
   readonly tests: readonly TestReference[];
-  /** What stands where a test should be named and names none. */
+  /** Entries of the proofs column that do not name a test. */
   readonly unread: readonly string[];
 }
 
 /**
- * The rows, in their order, of every Markdown table whose last column is called `proved by`. There a cell is
- * `` `path/of/the.test.ts` › name ``, several separated by `<br>`. Cells that are empty give rows without tests.
+ * Returns the rows, in order, of every Markdown table whose last column is `proved by`. Its cells contain
+ * `` `path/of/the.test.ts` › name ``, separated by `<br>`. An empty cell results in a row without tests.
  */
 export function readProofs(document: string, text: string): ProofRow[] {
   const rows: ProofRow[] = [];
@@ -48,7 +50,7 @@ export function readProofs(document: string, text: string): ProofRow[] {
   return rows;
 }
 
-/** The cells of a line of a table, a `\|` in them being a `|`; undefined for any other line. */
+/** Returns the cells of a table line with `\|` unescaped; undefined for other lines. */
 function cellsOf(line: string): string[] | undefined {
   if (!/^\|.*\|\s*$/.test(line)) return undefined;
   return line

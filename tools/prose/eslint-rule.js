@@ -1,6 +1,6 @@
 import { findOddPhrases } from './odd-phrases.js';
 
-/** A string is a sentence, and not a key or a path, from this many words on. */
+/** Strings with fewer words are keys or paths, not sentences. */
 const wordsMin = 3;
 
 /** Reports odd phrases in comments and in strings of at least three words. */

@@ -10,7 +10,7 @@ const files = execFileSync('git', ['ls-files', '*.md', '*.yml', '*.sh', '.ci/run
   .split('\n')
   .filter((file) => file !== '');
 
-/** The lines of a file that are prose, each with its number. */
+/** Returns the lines of a file that contain prose, with their numbers. */
 function proseOf(file) {
   const lines = readFileSync(file, 'utf8')
     .split('\n')

@@ -1,6 +1,6 @@
 /**
- * Phrases that a reader of technical English stumbles over, each with what to write instead. The ESLint rule in
- * `eslint-rule.js` reports them in comments and sentences of the code, `main.js` in documents, YAML and shell scripts.
+ * Phrases that are hard to read in technical English, each with a suggestion. The ESLint rule in `eslint-rule.js` reports
+ * them in comments and sentences of the code, `main.js` in documents, YAML and shell scripts.
  */
 export const oddPhrases = [
   {
@@ -47,7 +47,7 @@ export const oddPhrases = [
   },
 ];
 
-/** The odd phrases of a text, in the order of the table: where each begins, the words, and what to write instead. */
+/** Returns the odd phrases of a text in the order of the table: index, phrase and advice. */
 export function findOddPhrases(text) {
   return oddPhrases.flatMap(({ pattern, advice }) =>
     [...text.matchAll(pattern)].map((match) => ({ index: match.index, phrase: match[0].trim(), advice })),

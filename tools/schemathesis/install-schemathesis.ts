@@ -7,10 +7,10 @@ import { enginesDir } from '../engines/engines-dir.ts';
 
 const requirementsFile = join(import.meta.dirname, 'requirements.txt');
 
-/** Its oldest Python. */
+/** Oldest supported Python version. */
 const pythonMin = [3, 10] as const;
 
-/** What the machine lacks for Schemathesis; empty when it lacks nothing. */
+/** Returns what this machine lacks for Schemathesis; empty if nothing is missing. */
 export function missingForSchemathesis(): string[] {
   const { status, stdout } = spawnSync(
     'python3',
@@ -25,7 +25,7 @@ export function missingForSchemathesis(): string[] {
   return hasPip ? [] : ['pip for python3'];
 }
 
-/** Where these very versions are: another Python or another list of them gets another directory. */
+/** Directory of these versions: each Python version and each requirements list has its own. */
 function schemathesisDir(): string {
   const { stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.version)'], { encoding: 'utf8' });
   const key = createHash('sha256').update(readFileSync(requirementsFile)).update(stdout).digest('hex').slice(0, 12);
@@ -33,7 +33,7 @@ function schemathesisDir(): string {
 }
 
 /**
- * The directory that has Schemathesis, to be put into PYTHONPATH: the system's Python packages are neither used nor
+ * Installs Schemathesis and returns its directory for PYTHONPATH. The system's Python packages are neither used nor
  * changed. Safe to call from several processes concurrently; returns immediately if installed.
  */
 export async function installSchemathesis(report: (line: string) => void): Promise<string> {

@@ -7,13 +7,13 @@ import { runPart } from '../test/run-part.ts';
 
 const usage = `Usage: npm run fuzz -- [--engine embedded|cluster] [--minutes N] [--seed N]
 
-Lets Schemathesis make up requests to every operation of /openapi.json, and rows of them, for so many minutes (3 to 25, 10 if
-not said) on a server of its own. The seed, which the name of the test shows, makes up the same requests again.
+Runs Schemathesis for N minutes (3 to 25, default 10): it generates requests and request sequences for every operation of
+/openapi.json and sends them to a new server. --seed repeats the requests of an earlier run, whose test name shows the seed.
 `;
 
-/** Every operation is tried in each way that its schema has before anything is repeated. */
+/** Shorter runs do not cover every schema variant of every operation once. */
 const minutesMin = 3;
-/** The runner of the suite ends a part that takes half an hour. */
+/** The test runner ends a part after half an hour. */
 const minutesMax = 25;
 
 async function main(): Promise<number> {

@@ -1,10 +1,10 @@
-"""Sends the requests to each operation with one credential after the other, and counts the answers.
+"""Rotates the credentials of the requests to each operation and counts the responses.
 
-What no schema can say of a request is put right before it is sent, and Schemathesis looks again whether it is valid.
+Before sending, it corrects requests that break rules a schema cannot express. Schemathesis then validates them again.
 
-TOCSIN_CREDENTIALS names a JSON file: for each operation id a list of turns, each with the name of a credential and the headers
-that it is sent by.
-At the end TOCSIN_ANSWERS holds, as JSON, how many answers of each status each operation gave to each credential.
+TOCSIN_CREDENTIALS names a JSON file: for each operation ID a list of turns, each with the name of a credential and its
+request headers.
+At exit it writes the number of responses per operation, credential and status as JSON to the file TOCSIN_ANSWERS.
 """
 
 import atexit
@@ -37,9 +37,9 @@ def before_call(context, case, kwargs):
 
 
 def keep_one_paging(case, turn):
-    """Leaves one way of paging in a query that has both, by turns.
+    """Removes one of the two paging styles from a query that has both, in alternation.
 
-    With `page` or `per_page` nobody reads `limit` and `offset`, so a wrong one is no fault.
+    With `page` or `per_page` the server ignores `limit` and `offset`, so invalid values are not an error.
     """
     query = case.query or {}
     ways = (("limit", "offset"), ("page", "per_page"))
@@ -49,7 +49,7 @@ def keep_one_paging(case, turn):
 
 
 def make_text(case):
-    """Makes a body that is sent as Markdown the text that it is sent as: `{}` is one. Schemathesis does so for plain text alone."""
+    """Serializes a Markdown body as text, for example `{}`. Schemathesis does this only for plain text."""
     if case.media_type == "text/markdown" and isinstance(case.body, (dict, list, bool, int, float, type(None))):
         case.body = json.dumps(case.body, default=str)
 

@@ -4,29 +4,29 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { schemathesisConfig, type RunConfig } from './schemathesis-config.ts';
 
-/** How much is tried. */
+/** The extent of a run. */
 export interface RunSize {
-  /** Requests made up for each operation in the fuzzing phase. */
+  /** Generated requests per operation in the fuzzing phase. */
   readonly examples: number;
   /** `examples`, `coverage`, `fuzzing`, `stateful`. */
   readonly phases: readonly string[];
-  /** The same seed makes up the same requests. */
+  /** The same seed generates the same requests. */
   readonly seed: number;
-  /** Repeats what is made up by chance, and rows of requests, until so much time is over; once without it. */
+  /** Repeats random requests and request sequences until this time is over; once if absent. */
   readonly seconds?: number;
-  /** Prevents a run that does not come to an end. */
+  /** Time limit of a run. */
   readonly timeoutMs: number;
 }
 
-/** What is read of Schemathesis's report. */
+/** Data from Schemathesis's report. */
 export interface Outcome {
   readonly exitCode: number;
-  /** Kinds of failures, each with the operations that have it. */
+  /** Operations by kind of failure. */
   readonly failures: readonly { readonly title: string; readonly operations: readonly string[] }[];
   readonly errors: readonly unknown[];
-  /** How many answers of each status each operation (`GET /sse`) gave to each credential. */
+  /** Number of responses by operation (`GET /sse`), credential and status. */
   readonly answers: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>;
-  /** All that it printed: each failure with the request that shows it. */
+  /** Its whole output: each failure with the request that reproduces it. */
   readonly output: string;
 }
 
@@ -36,12 +36,12 @@ interface Report {
   readonly errors: readonly unknown[];
 }
 
-/** Prevents a report without an end in memory. */
+/** Limits the memory for the report. */
 const outputBytesMax = 64 * 1024 * 1024;
 
 /**
- * Runs Schemathesis, installed in `dir`, against the server at `url`, and resolves with what it found. Throws when it does not
- * come to an end with a report.
+ * Runs Schemathesis from `dir` against the server at `url`. Resolves with its findings. Throws if it does not finish
+ * with a report.
  */
 export async function runSchemathesis(
   dir: string,
@@ -87,7 +87,7 @@ export async function runSchemathesis(
   }
 }
 
-/** `cwd` is where it keeps what it remembers from run to run, which would make a run depend on the last one. */
+/** Schemathesis stores state in `cwd`; a new directory keeps runs independent of each other. */
 function run(
   where: { env: NodeJS.ProcessEnv; cwd: string; timeoutMs: number },
   args: readonly string[],
@@ -106,7 +106,7 @@ function run(
         else
           reject(
             new Error(
-              `Schemathesis did not come to its end: ${error.message.slice(0, 200)}\n${(stdout + stderr).slice(-4_000)}`,
+              `Schemathesis did not finish: ${error.message.slice(0, 200)}\n${(stdout + stderr).slice(-4_000)}`,
               { cause: error },
             ),
           );

@@ -1,34 +1,37 @@
-/** Values by the parameter that they are for (`path.topic`, `body.name`). */
+/** Values by parameter (`path.topic`, `body.name`). */
 export type Values<V> = Readonly<Record<string, V>>;
 
-/** A credential, and the headers that it is sent by. */
+/** A credential and its request headers. */
 export interface Turn {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What of a run is not the same for every server. */
+/** The parts of the configuration that depend on the server. */
 export interface RunConfig {
-  /** The credentials of each operation, by its id: its requests take them by turns. */
+  /** Credentials by operation ID; requests rotate through them. */
   readonly turns: Readonly<Record<string, readonly Turn[]>>;
-  /** Values that exist, of which four in five requests have one. */
+  /** Existing values, used in four of five requests. */
   readonly values?: Values<readonly string[]>;
-  /** The values of single operations, by their ids: all their requests have these. */
+  /** Fixed values by operation ID, used in all requests of the operation. */
   readonly fixed?: Readonly<Record<string, Values<string>>>;
-  /** Statuses beyond the usual ones by which operations may refuse what is valid by their schema, by their ids. */
+  /** Additional statuses, by operation ID, with which an operation may reject a request that is valid by its schema. */
   readonly refusals: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a request that is valid by the schema may get from every operation. */
+/** Statuses that every operation may return for a request that is valid by the schema. */
 const usualStatuses = ['2xx', '3xx', '401', '403', '404', '409'];
 
-/** What a request that is not valid by the schema has to get. */
+/** Statuses for a request that is invalid by the schema. */
 const refusingStatuses = ['400', '401', '403', '404', '405', '413', '415', '422', '426'];
 
-/** Share of requests that take a value that exists, where there are several. */
+/** Share of requests that use an existing value, if there are several. */
 const existingShare = 0.8;
 
-/** The configuration as TOML. A stream is read up to its first event, and nothing is waited for that may not come. */
+/**
+ * Renders the configuration as TOML. Streams are read up to their first event, without waiting for events that may not
+ * come.
+ */
 export function schemathesisConfig({ values = {}, fixed = {}, refusals }: RunConfig): string {
   return `
 hooks = "rotate_credentials"

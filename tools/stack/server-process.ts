@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../engines/free-ports.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** An idle machine needs about a second; a loaded one up to ten times as long. */
+/** Time limit for a start: a server takes about 1 s on an idle machine and up to 10 s on a loaded one. */
 const startMsMaxDefault = 60_000;
 /** At these levels a server does not log `ready`. */
 const quietLevels: readonly (string | undefined)[] = ['warn', 'error', 'fatal', 'silent'];
@@ -54,8 +54,9 @@ export class ServerProcess {
   }
 
   /**
-   * Resolves when the server is ready: it logs `ready`, or, at a LOG_LEVEL that hides this line, `/health/ready` returns
-   * 200. If the server exits earlier, throws with the end of its log; if it is not ready in time, kills it and throws.
+   * Resolves when the server is ready: it logs `ready`, or, at a LOG_LEVEL that hides this line, `/health/ready`
+   * returns 200. If the server exits earlier, throws with the end of its log; if it is not ready in time, kills it and
+   * throws.
    */
   async start(): Promise<void> {
     const isQuiet = quietLevels.includes(this.#env['LOG_LEVEL']);
@@ -109,7 +110,9 @@ export class ServerProcess {
     }
   }
 
-  /** Polls `/health/ready`: of the API if the process has that role, otherwise of METRICS_PORT. Returns the API's URL. */
+  /**
+   * Polls `/health/ready`: of the API if the process has that role, otherwise of METRICS_PORT. Returns the API's URL.
+   */
   async #waitUntilHealthy(env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string | undefined> {
     const hasApi =
       this.#args.includes('services/api/main.ts') ||

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { startConcurrently } from '../engines/start-concurrently.ts';
 import { ServerProcess } from './server-process.ts';
 
-/** A whole installation as processes, and what is needed to use and to break it. */
+/** A complete installation as processes, with handles to use and to disrupt it. */
 export interface Stack {
   readonly engine: 'embedded' | 'cluster';
   /** The API nodes' addresses. */
   readonly urls: readonly string[];
   readonly servers: readonly ServerProcess[];
-  /** The API nodes' processes, in the same order; a restart changes them. */
+  /** The pids of the API nodes, in the same order; a restart changes them. */
   apiPids(): number[];
-  /** The environment that the servers run with; what opens the same stores. */
+  /** The environment of the servers, which also opens the same stores. */
   readonly env: Readonly<Record<string, string>>;
   server(name: string): ServerProcess;
   stop(): Promise<void>;
 }
 
 export interface StackOptions {
-  /** Configuration beyond what the stack sets itself. */
+  /** Additional configuration. */
   readonly env?: Record<string, string>;
-  /** Where data, mails and logs go; a temporary directory that `stop` removes by default. */
+  /** Directory of data, emails and logs. Default: a temporary directory that `stop` removes. */
   readonly dir?: string;
 }
 
@@ -30,15 +30,16 @@ export interface ClusterOptions extends StackOptions {
   readonly mongoUrl: string;
   readonly redisUrl: string;
   readonly jwtSecret: string;
-  /** Default 2; a single process is its only one. */
+  /** Default 2; a single process is one node. */
   readonly apiNodes?: number;
   /** Default `services`. */
   readonly layout?: ClusterLayout;
 }
 
 /**
- * How a cluster's services are spread over processes, each of which takes a second of CPU time and more to start. `services`:
- * every service and API node is one. `nodes`: every API node is one, and `workers` all else. `single`: `tocsin` is everything.
+ * How the services of a cluster are distributed over processes, each of which takes at least 1 s of CPU time to start.
+ * `services`: one process per service and API node. `nodes`: one process per API node, and `workers` for the rest.
+ * `single`: `tocsin` for all.
  */
 export type ClusterLayout = 'services' | 'nodes' | 'single';
 
@@ -49,14 +50,14 @@ export const nodeFlags: Readonly<Record<string, readonly string[]>> = {
   notifier: ['--max-semi-space-size=16', '--max-old-space-size=512'],
 };
 
-/** One process on one file. */
+/** Starts one process on one file. */
 export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
   const place = placeOf(options);
   const env = { DATA_DIR: join(place.dir, 'data'), ...options.env };
   return startAll('embedded', place, env, { tocsin: ['cli/main.ts', 'serve'] });
 }
 
-/** Every service as a process of its own by default, two API nodes among them, on engines that run already. */
+/** Starts a cluster on running engines; by default one process per service and two API nodes. */
 export function startClusterStack(options: ClusterOptions): Promise<Stack> {
   const place = placeOf(options);
   const env = {

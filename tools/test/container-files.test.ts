@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..', '..');
 const threeBrokers = 'docker-compose.three-brokers.yml';
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-test('the tests run the images that docker-compose.yml runs', () => {
+test('the tests run the images of docker-compose.yml', () => {
   const composed = [...read('docker-compose.yml').matchAll(/^ {4}image: (.+)$/gm)].map(([, image]) => image);
   expect(composed).toEqual(Object.values(images));
 });
@@ -19,7 +19,7 @@ test('MongoDB runs with the same parameters everywhere', () => {
   expect(JSON.parse(command!)).toEqual(['mongod', '--replSet', replicaSet, '--bind_ip_all', ...mongoParameters]);
 });
 
-test('no container has more rights and memory than it needs', () => {
+test('limits the rights and the memory of each container', () => {
   const [, service] = /x-service: &service\n([\s\S]*?)\n\S/.exec(read('docker-compose.yml'))!;
   for (const line of ['user: node', 'read_only: true', 'tmpfs: [/tmp]', 'pids_limit: 256'])
     expect(service).toContain(`\n  ${line}\n`);
@@ -40,7 +40,7 @@ test('no container has more rights and memory than it needs', () => {
   }
 });
 
-test('of three brokers each is set as the one is, but for the replicas, which outlive the loss of one', () => {
+test('three brokers have the settings of the single one, with replicas that survive the loss of one broker', () => {
   const three = read(threeBrokers);
   expect([...three.matchAll(/^ +image: (.+)$/gm)].map(([, image]) => image)).toEqual([images.kafka]);
   const [, one] = /\n {2}kafka:\n[\s\S]*? {4}environment:\n([\s\S]*?)\n {4}volumes:/.exec(read('docker-compose.yml'))!;
@@ -62,7 +62,7 @@ test('of three brokers each is set as the one is, but for the replicas, which ou
   expect(three).toMatch(/^ {4}KAFKA_REPLICATION: 3$/m);
 });
 
-test('every service has its own container with the same Node options as in the tests', () => {
+test('runs every service in its own container with the Node options of the tests', () => {
   const commands = [...read('docker-compose.yml').matchAll(/command: (\["node", .+\])/g)].map(
     ([, command]) => JSON.parse(command!) as string[],
   );

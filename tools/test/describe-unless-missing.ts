@@ -1,21 +1,21 @@
 import { describe, test } from '@jest/globals';
 
 /**
- * A Jest `describe` for tests that need something of the machine. Where `missing` names what is not there it is skipped, and
- * its name says why; with `CI=true` it fails instead, because a suite that tested nothing must not look green.
+ * A Jest `describe` for tests with requirements on the machine. If `missing` lists any, the group is skipped and its
+ * name contains the reason; with `CI=true` it fails, because a suite that tested nothing must not pass.
  */
 export const describeUnlessMissing = (name: string, missing: readonly string[], body: () => void): void => {
   if (missing.length === 0) {
     describe(name, body);
   } else if (process.env.CI === 'true') {
     describe(name, () => {
-      test('has what it needs', () => {
+      test('requirements are met', () => {
         throw new Error(`missing ${missing.join('; ')}`);
       });
     });
   } else {
     describe.skip(`${name} (skipped, missing: ${missing.join('; ')})`, () => {
-      test('needs what is missing', () => {});
+      test('requirements are missing', () => {});
     });
   }
 };

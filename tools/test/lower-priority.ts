@@ -3,23 +3,25 @@ import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const niceMost = constants.priority.PRIORITY_LOW;
-/** Without root's rights Linux takes such a wish ten times a second, whoever has it: of several parts that start at once the others ask again. */
+/**
+ * Linux accepts ten such changes per second from all non-root processes, so parts that start concurrently must retry.
+ */
 const retryMs = 110;
 const triesMax = 30;
 
 /**
- * Lets every other process of the machine go before this one, the leader of a session that has started nothing yet; what it
- * starts is treated likewise. Resolves when that is so, or when the system knows no more than priorities.
+ * Gives the lowest priority to a process that leads a session and has started no children yet; its children inherit the
+ * priority. Resolves when the priority is set, including that of the session if the system supports it.
  */
 export const lowerPriority = async (pid: number): Promise<void> => {
-  setPriority(pid, niceMost); // at once, since what it starts inherits it
+  setPriority(pid, niceMost); // immediately, because children inherit it
   for (let tries = 0; tries < triesMax; tries += 1) {
     try {
-      // Linux weighs whole sessions against each other first, and a process only against those of its own: sched(7), "The autogroup feature".
+      // Linux first divides CPU time between sessions, then within each session: sched(7), "The autogroup feature".
       writeFileSync(`/proc/${pid}/autogroup`, String(niceMost));
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return; // there are no such groups, or the process has ended
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return; // autogroups are not supported, or the process has exited
     }
     await sleep(retryMs);
   }

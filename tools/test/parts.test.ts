@@ -2,22 +2,22 @@ import { expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { groups, groupsNamed, parts } from './parts.ts';
 
-test('named parts run in the order of the suite', () => {
+test('runs named parts in the order of the suite', () => {
   const named = groupsNamed(['unit', 'lint', 'types']).map((group) => group.map(({ name }) => name));
   expect(named).toEqual([['types'], ['lint', 'unit']]);
 });
 
-test('without a name all parts run', () => {
+test('runs all parts without a name', () => {
   expect(groupsNamed([])).toEqual(groups);
 });
 
-test('the part that checks results comes after all parts with results', () => {
+test('runs the part that checks results after all parts with results', () => {
   const kinds = parts.map(({ checksResults }) => checksResults === true);
   expect(kinds).toContain(true);
   expect(kinds).toEqual([...kinds].sort());
 });
 
-test('parts that depend on timing run only with parts of the lowest priority', () => {
+test('runs parts that depend on timing only with parts of the lowest priority', () => {
   const concurrent = groups
     .filter((group) => group.some(({ name }) => name === 'faults'))
     .flat()
@@ -25,13 +25,13 @@ test('parts that depend on timing run only with parts of the lowest priority', (
   expect(concurrent.filter(({ isLowPriority }) => !isLowPriority)).toEqual([]);
 });
 
-test('an unknown name is an error that lists the parts', () => {
+test('throws for an unknown name and lists the parts', () => {
   expect(() => groupsNamed(['unit', 'acceptence'])).toThrow(
     /called acceptence\. The parts: types, contracts-embedded, acceptance-embedded/,
   );
 });
 
-test('every project of the Jest configuration is run by a part, and no part names another', async () => {
+test('the parts run every project of the Jest configuration and no other', async () => {
   const file = join(import.meta.dirname, '..', '..', 'jest.config.js');
   const { default: config } = (await import(file)) as { default: { projects: { displayName: string }[] } };
   const projects = config.projects.map(({ displayName }) => displayName);

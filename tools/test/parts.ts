@@ -24,9 +24,9 @@ const onEmbedded = { TOCSIN_ENGINE: 'embedded' };
 const onCluster = { TOCSIN_ENGINE: 'cluster' };
 
 /**
- * All parts in order, quick ones without requirements first. The parts of a group run concurrently: one that mostly waits
- * with one that computes. A part that uses the whole machine is a group of its own. A part that depends on timing runs only
- * with parts of the lowest priority (`isLowPriority`).
+ * All parts in order, quick ones without requirements first. The parts of a group run concurrently: one that mostly
+ * waits with one that computes. A part that uses the whole machine is a group of its own. A part that depends on timing
+ * runs only with parts of the lowest priority (`isLowPriority`).
  */
 export const groups: readonly (readonly Part[])[] = [
   [

@@ -13,44 +13,44 @@ const ways = (some: Partial<EngineWays>): EngineWays => ({
   ...some,
 });
 
-test('given URLs win, and nothing is started', async () => {
+test('uses given URLs and starts nothing', async () => {
   const engines = await provideEngines(
-    ways({ givenByEnvironment: () => true, inContainers: refused('must not be asked') }),
+    ways({ givenByEnvironment: () => true, inContainers: refused('must not be called') }),
   );
   expect(engines).toMatchObject({ kind: 'provided', source: 'the given URLs' });
 });
 
-test('containers come before own processes, and are named as the tests look for them', async () => {
-  const engines = await provideEngines(ways({ inContainers: started, asProcesses: refused('must not be asked') }));
+test('prefers containers to processes and names them in the test environment', async () => {
+  const engines = await provideEngines(ways({ inContainers: started, asProcesses: refused('must not be called') }));
   expect(engines).toMatchObject({
     source: 'containers',
     environment: { TEST_KAFKA_BROKERS: 'k:1', TEST_MONGO_URL: 'mongodb://m:2', TEST_REDIS_URL: 'redis://r:3' },
   });
 });
 
-test('without a container runtime the engines run as processes', async () => {
+test('runs engines as processes without a container runtime', async () => {
   expect(await provideEngines(ways({ asProcesses: started }))).toMatchObject({
     kind: 'provided',
     source: 'tools/engines',
   });
 });
 
-test('a machine that lacks programs has none, and every reason is told', async () => {
+test('reports every reason if programs are missing', async () => {
   const engines = await provideEngines(
-    ways({ missingPrograms: () => ['java', 'mvn'], asProcesses: refused('must not be asked') }),
+    ways({ missingPrograms: () => ['java', 'mvn'], asProcesses: refused('must not be called') }),
   );
   expect(engines).toEqual({
     kind: 'missing',
-    reasons: ['no containers: no container runtime', 'not installable here: missing java; mvn'],
+    reasons: ['no containers: no container runtime', 'cannot be installed: missing java; mvn'],
   });
 });
 
-test('engines that fail to start are missing, not an error', async () => {
+test('reports engines that fail to start as missing', async () => {
   const engines = await provideEngines(ways({}));
   expect(engines).toMatchObject({ kind: 'missing', reasons: [expect.anything(), 'tools/engines failed: no network'] });
 });
 
-test('a half-given set of URLs is told and not replaced', async () => {
+test('reports an incomplete set of URLs instead of replacing it', async () => {
   const givenByEnvironment = () => {
     throw new Error('missing: TEST_REDIS_URL');
   };

@@ -3,14 +3,14 @@ import { missingPrograms } from '../engines/missing-programs.ts';
 import { environmentOf, startEngines } from '../engines/start-engines.ts';
 import { startContainerEngines } from './start-container-engines.ts';
 
-/** Engines for the tests, or why there are none. */
+/** Engines for the tests, or the reasons for their absence. */
 export type ProvidedEngines =
   | { kind: 'provided'; source: string; environment: Record<string, string>; stop: () => Promise<void> }
   | { kind: 'missing'; reasons: string[] };
 
 type Started = { environment: Record<string, string>; stop: () => Promise<void> };
 
-/** The ways to engines, so that the choice between them can be tested without any. */
+/** The sources of engines, injectable for tests. */
 export type EngineWays = {
   givenByEnvironment: () => boolean;
   inContainers: () => Promise<Started>;
@@ -19,8 +19,8 @@ export type EngineWays = {
 };
 
 /**
- * The engines that the environment names; else containers; else processes of tools/engines. Never throws: a way that
- * fails is told as a reason and the next one is tried. `environment` names them as the tests look for them.
+ * Returns the engines that the environment names, else containers, else processes of tools/engines. Never throws: the
+ * result contains the reason of each failed source. `environment` has the variables that the tests read.
  */
 export const provideEngines = async (ways: EngineWays = thisMachine): Promise<ProvidedEngines> => {
   const reasons: string[] = [];
@@ -28,7 +28,7 @@ export const provideEngines = async (ways: EngineWays = thisMachine): Promise<Pr
     if (ways.givenByEnvironment())
       return provided('the given URLs', { environment: {}, stop: () => Promise.resolve() });
   } catch (error) {
-    // A half-given set is a mistake to be shown, not to be replaced in silence.
+    // An incomplete set is a mistake, so report it instead of replacing it silently.
     return { kind: 'missing', reasons: [reasonOf(error)] };
   }
   try {
@@ -38,7 +38,7 @@ export const provideEngines = async (ways: EngineWays = thisMachine): Promise<Pr
   }
   const missing = ways.missingPrograms();
   if (missing.length > 0)
-    return { kind: 'missing', reasons: [...reasons, `not installable here: missing ${missing.join('; ')}`] };
+    return { kind: 'missing', reasons: [...reasons, `cannot be installed: missing ${missing.join('; ')}`] };
   try {
     return provided('tools/engines', await ways.asProcesses());
   } catch (error) {

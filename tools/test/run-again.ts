@@ -18,7 +18,7 @@ interface FileReport {
   readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
 }
 
-/** More failed files indicate a broken change or machine; running them again would tell nothing. */
+/** More failed files indicate a broken change or machine, so a second run is not useful. */
 const filesMax = 3;
 
 /**

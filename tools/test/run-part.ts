@@ -10,9 +10,9 @@ export type PartResult = {
   kind: Part['kind'];
   seconds: number;
   counts: TestCounts;
-  /** Why it failed beyond its failed tests, or that it did not end well. */
+  /** The failure, if it is not a failed test. */
   trouble?: string;
-  /** Tests that failed and passed when they were run again. */
+  /** Tests that failed and then passed on the second run. */
   unsteady?: string[];
 };
 
@@ -20,15 +20,15 @@ export type PartOptions = {
   /** Added to the environment of the suite. */
   env: Record<string, string>;
   signal: AbortSignal;
-  /** Where Jest writes its results, `<part>.json`; programs find it as `TEST_RESULTS_DIR`. */
+  /** Directory of Jest's results, `<part>.json`. Programs receive it as `TEST_RESULTS_DIR`. */
   resultsDir: string;
-  /** Takes what the part prints; without it the suite's own output does. */
+  /** File for the part's output; default: the output of the suite. */
   outputFile?: string;
-  /** Only test files whose path matches one of these. */
+  /** Limits the run to test files whose path matches one of these. */
   patterns: string[];
 };
 
-/** The slowest part of all takes a few minutes on two cores. */
+/** The slowest part takes a few minutes on two cores. */
 const timeoutMs = 30 * 60_000;
 
 const jestArgs = [
@@ -38,7 +38,7 @@ const jestArgs = [
 ];
 
 /**
- * Runs one part, streams its output, and returns its counts. A program that fails, and a run without results, count
+ * Runs one part, streams its output, and returns its counts. A failed program and a run without results count
  * as one failure.
  */
 export const runPart = async (part: Part, options: PartOptions): Promise<PartResult> => {
@@ -61,22 +61,23 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
   return { name: part.name, kind: part.kind, seconds, ...partOutcome(outcome, counts, part.kind) };
 };
 
-/** Where the results of a part are written. */
+/** The results file of a part. */
 export const resultsFileOf = (partName: string, resultsDir: string): string => join(resultsDir, `${partName}.json`);
 
 const jestCommand = (part: Extract<Part, { kind: 'jest' }>, resultsFile: string, patterns: string[]) => [
   ...jestArgs,
   'node_modules/jest/bin/jest.js',
-  // Before --selectProjects, which would take them for projects.
+  // Before --selectProjects, which would parse the patterns as projects.
   ...patterns,
   ...['--selectProjects', part.project, '--passWithNoTests', '--json', `--outputFile=${resultsFile}`],
-  // Jest leaves a core to itself, which on two cores means one file at a time and a third slower.
+  // By default Jest reserves a core for itself. With two cores that means one file at a time, which takes a third
+  // longer.
   `--maxWorkers=${Math.round(Math.max(availableParallelism(), 2) * (part.filesPerCore ?? 1))}`,
 ];
 
 /**
- * A developer's own cluster is none of the tests' business, so its URLs stay out of their sight. The servers and child
- * processes that tests start by the hundred share what Node compiled of their modules, which is 40 % of a start's CPU time.
+ * Removes the URLs of a developer's own cluster from the environment. The servers and child processes that tests start
+ * share Node's compile cache, which saves 40 % of the CPU time of a start.
  */
 const suiteEnvironment = (): NodeJS.ProcessEnv => {
   const { KAFKA_BROKERS: _kafka, MONGO_URL: _mongo, REDIS_URL: _redis, ...rest } = process.env;
@@ -93,11 +94,11 @@ const readCounts = (resultsFile: string): TestCounts | undefined => {
 
 const troubles = {
   timeout: `ended after ${timeoutMs / 60_000} min`,
-  leak: 'something was left open: Jest did not end by itself',
+  leak: 'a handle was left open: Jest did not exit',
   aborted: 'interrupted',
 };
 
-/** What the outcome of the run and the counts, where there are some, say together. */
+/** Combines the outcome of the run with its counts, if it has any. */
 export const partOutcome = (
   outcome: RunOutcome,
   counts: TestCounts | undefined,

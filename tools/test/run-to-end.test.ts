@@ -21,13 +21,13 @@ test('returns the exit code of a program', async () => {
   expect(await run('process.exit(3)')).toBe(3);
 });
 
-test('what a program prints can go to a file, both streams in their order', async () => {
+test('writes both output streams to a file in order', async () => {
   const outputFile = join(dir, 'output');
   expect(await run(`console.log('one'); console.error('two'); console.log('three');`, { outputFile })).toBe(0);
   expect(readFileSync(outputFile, 'utf8')).toBe('one\ntwo\nthree\n');
 });
 
-test('a program that gives way has the lowest priority, and so has what it starts', async () => {
+test('gives the lowest priority to a program and its children', async () => {
   const outputFile = join(dir, 'output');
   const tell = `process.stdout.write(require('node:os').getPriority() + ' ');`;
   const code = `${tell} require('node:child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(tell)}], { stdio: ['ignore', 'inherit', 'inherit'] });`;
@@ -35,7 +35,7 @@ test('a program that gives way has the lowest priority, and so has what it start
   expect(readFileSync(outputFile, 'utf8')).toBe('19 19 ');
 });
 
-test('of several programs that give way at once each has the lowest priority among sessions, where those have some', async () => {
+test('gives the lowest session priority to each of several concurrent programs', async () => {
   const group = '/proc/self/autogroup';
   const code = `const { existsSync, readFileSync } = require('node:fs');
     setInterval(() => !existsSync('${group}') || readFileSync('${group}', 'utf8').includes('nice 19') ? process.exit() : undefined, 20);`;
@@ -46,13 +46,13 @@ test('ends a program after the time limit', async () => {
   expect(await run(forever, { timeoutMs: 50 })).toBe('timeout');
 });
 
-test('a program that is done and does not end has a leak', async () => {
+test('reports a leak if a program does not exit after its work', async () => {
   const doneFile = join(dir, 'done');
   const code = `require('node:fs').writeFileSync(process.env.DONE_FILE, ''); ${forever}`;
   expect(await run(code, { env: { ...process.env, DONE_FILE: doneFile }, doneFile, lingerMs: 50 })).toBe('leak');
 });
 
-test('an interrupted program takes what it started with it, even what does not listen', async () => {
+test('ends the children of an interrupted program, even if they ignore the signal', async () => {
   const pidFile = join(dir, 'pid');
   const code = `
     const stubborn = ${JSON.stringify(`process.on('SIGINT', () => {}); require('node:fs').writeFileSync(process.env.PID_FILE, String(process.pid)); ${forever}`)};

@@ -5,25 +5,25 @@ import { lowerPriority } from './lower-priority.ts';
 
 export type RunOptions = {
   env: NodeJS.ProcessEnv;
-  /** Ends the program and all that it started when aborted. */
+  /** Ends the program and its children when aborted. */
   signal: AbortSignal;
-  /** A program that goes on longer is ended and has failed. */
+  /** A program that takes longer is ended and counts as failed. */
   timeoutMs: number;
   /**
-   * Written when the work is done: a program that is still there `lingerMs` later is held open by a leak and has
+   * File that exists once the work is done. A program that still runs `lingerMs` later has a leak and counts as
    * failed.
    */
   doneFile?: string;
   lingerMs?: number;
-  /** Takes what the program prints, both streams in their order; without it the caller's own streams do. */
+  /** File for both output streams, in order; default: the caller's streams. */
   outputFile?: string;
-  /** Whether everything else on the machine goes first. */
+  /** Whether to run at the lowest priority. */
   isLowPriority?: boolean;
-  /** What is asked to end and is still there so much later is killed. */
+  /** Time between SIGTERM and SIGKILL. */
   graceMs?: number;
 };
 
-/** How it went: the exit code, or what had to end it. */
+/** The exit code, or the reason for ending the program. */
 export type RunOutcome = number | 'timeout' | 'leak' | 'aborted';
 
 const lookEveryMs = 50;
@@ -31,18 +31,18 @@ const lingerMsDefault = 20_000;
 const graceMsDefault = 5_000;
 
 /**
- * Runs Node with the arguments and streams its output, or writes it to a file. Nothing that it started in its process group is left when this
- * returns.
+ * Runs Node with the arguments and streams its output, or writes it to a file. When this returns, no process of its
+ * process group is left.
  */
 export const runToEnd = async (args: string[], options: RunOptions): Promise<RunOutcome> => {
   const output = options.outputFile === undefined ? undefined : openSync(options.outputFile, 'w');
-  // A group of its own, so that the servers which tests start can be ended together with the tests.
+  // A separate process group, to end the servers that tests start together with the tests.
   const child = spawn(process.execPath, args, {
     env: options.env,
     stdio: output === undefined ? ['ignore', 'inherit', 'inherit'] : ['ignore', output, output],
     detached: true,
   });
-  if (output !== undefined) closeSync(output); // the program has its own
+  if (output !== undefined) closeSync(output); // the program has its own copy
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => resolve(code ?? 1));
@@ -79,7 +79,7 @@ const sendTo = (groupId: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(-groupId, signal);
   } catch {
-    return false; // all of the group has ended
+    return false; // the whole group has exited
   }
 };
 

@@ -38,11 +38,12 @@ const main = async (): Promise<number> => {
 };
 
 /**
- * Runs the groups in order and the parts of a group concurrently. The engines start while parts run that do not need them.
+ * Runs the groups in order and the parts of a group concurrently. The engines start while parts run that do not need
+ * them.
  */
 const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSignal): Promise<SuiteResult> => {
   const resultsDir = mkdtempSync(join(tmpdir(), 'tocsin-test-results-'));
-  // Test files live in memory if possible: servers sync on every write and would mostly wait for the disk.
+  // Uses an in-memory directory if possible: servers sync on every write and would mostly wait for the disk.
   const filesDir = mkdtempSync(join(fastDir(), 'tocsin-test-files-'));
   const providing = groups.flat().some(({ engines }) => engines !== undefined) ? timed(provideEngines()) : undefined;
   const results: PartResult[] = [];
@@ -97,11 +98,11 @@ const runFailedAgain = async (parts: Part[], first: PartResult[], options: PartO
 };
 
 /**
- * Tests that kill engines start their own, also where containers or given URLs serve the others; an install must not
- * eat their time.
+ * Installs the engines in advance: tests that kill engines start their own even if others use containers or given URLs,
+ * and an install would exceed their time limits.
  */
 const installOwnEngines = async () => {
-  if (missingPrograms().length > 0) return; // the tests report it
+  if (missingPrograms().length > 0) return; // the tests report the error
   await installEngines(reportProgress).catch((error: unknown) => reportProgress(String(error)));
 };
 

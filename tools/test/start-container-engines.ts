@@ -12,9 +12,9 @@ export type ContainerEngines = { environment: Record<string, string>; stop: () =
 const primaryMsMax = 60_000;
 
 /**
- * Kafka, MongoDB and Redis as containers, and the environment that names them. Throws when there is no container
- * runtime ("Could not find a working container runtime strategy") or an image cannot be had; what had started is
- * stopped then.
+ * Starts Kafka, MongoDB and Redis as containers and returns the environment that names them. Throws if there is no
+ * container runtime ("Could not find a working container runtime strategy") or an image is unavailable; then stops the
+ * started containers.
  */
 export const startContainerEngines = async (): Promise<ContainerEngines> => {
   const { getContainerRuntimeClient } = await import('testcontainers');
@@ -33,7 +33,7 @@ export const startContainerEngines = async (): Promise<ContainerEngines> => {
 
 type StartedContainer = { url: string; stop: () => Promise<unknown> };
 
-/** Kafka tells its clients its address, so the port outside must be known before it starts. */
+/** Kafka advertises its address to clients, so the host port must be known before it starts. */
 const startKafka = (host: string): Promise<StartedContainer> =>
   startOnFreePorts(1, async ([port]) => {
     const { GenericContainer, Wait } = await import('testcontainers');

@@ -11,7 +11,7 @@ const results = (some: Partial<JestResults>): JestResults => ({
   ...some,
 });
 
-test('skipped and planned tests both count as skipped', () => {
+test('counts skipped and todo tests as skipped', () => {
   expect(countsOf(results({ numPassedTests: 5, numPendingTests: 2, numTodoTests: 1 }))).toEqual({
     passed: 5,
     failed: 0,
@@ -24,11 +24,11 @@ test('counts a file that cannot run as one failure in addition to failed tests',
   expect(counts.failed).toBe(3);
 });
 
-test('a run that failed without a failed test counts as one failure', () => {
+test('counts one failure for a run that failed without a failed test', () => {
   expect(countsOf(results({ success: false, numPassedTests: 4 }))).toEqual({ passed: 4, failed: 1, skipped: 0 });
 });
 
-test('the sum is written as one line', () => {
+test('formats the sum as one line', () => {
   const parts = [
     { passed: 1, failed: 0, skipped: 2 },
     { passed: 10, failed: 1, skipped: 0 },

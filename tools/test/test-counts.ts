@@ -1,7 +1,7 @@
-/** What the suite's last line sums up. */
+/** The counts in the last line of the suite. */
 export type TestCounts = { passed: number; failed: number; skipped: number };
 
-/** The fields that count of what Jest writes with `--json`. */
+/** The fields of Jest's `--json` output with the counts. */
 export type JestResults = {
   success: boolean;
   numPassedTests: number;
@@ -14,7 +14,7 @@ export type JestResults = {
 export const noCounts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
 
 /**
- * The counts of one run of Jest. A file that could not be run at all, and a run that failed for no single test, count
+ * Returns the counts of one Jest run. A file that could not run, and a run that failed without a failed test, count
  * as one failure.
  */
 export const countsOf = (results: JestResults): TestCounts => {
