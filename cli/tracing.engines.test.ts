@@ -40,7 +40,7 @@ afterAll(() => own.closeAll());
 let running: { readonly url: string; readonly lines: string[]; close(): Promise<void> } | undefined;
 afterEach(() => running?.close());
 
-/** Starts roles over the engine, with their own tracing and log. */
+/** Starts roles on the engine with separate tracing and logging. */
 async function start(env: Record<string, string>): Promise<NonNullable<typeof running>> {
   const lines: string[] = [];
   const config = loadConfig(
@@ -86,7 +86,7 @@ async function addSubscribedTopic(): Promise<{ id: string; name: string; pushTok
   return { id, name, pushToken };
 }
 
-test(`one publish is one trace from its request to the phone, ${engineUnderTest}`, async () => {
+test(`traces a publish from the request to the push, ${engineUnderTest}`, async () => {
   const { url, close } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ROLES: 'api,fanout,notifier' });
   const topic = await addSubscribedTopic();
   const {
@@ -100,7 +100,7 @@ test(`one publish is one trace from its request to the phone, ${engineUnderTest}
   await eventually(async () => expect(await engine.deliveries.counts(messageId)).toMatchObject({ sent: 1 }));
   await eventually(() => engine.messages.find(messageId).then((message) => message !== null));
   await eventually(async () => expect(await engine.eventLog.lag('fanout')).toBe(0), { timeoutMs: 25_000 });
-  await close(); // sends what is left, and waits two seconds for it: a first export that loads its modules slowly arrives behind that
+  await close(); // exports the remaining spans with a limit of two seconds; the first export may take longer because it loads modules
 
   const log = place.config.KAFKA_TOPIC;
   const handling = `process ${log}`;
@@ -130,7 +130,7 @@ test(`one publish is one trace from its request to the phone, ${engineUnderTest}
     ReceivedSpan,
     ReceivedSpan,
   ];
-  // A group whose member has only just joined can be given a record again: of each time there is a span.
+  // A consumer group may receive a record again after a member joins; each time creates a span.
   const handled = spans.filter(({ name }) => name === handling);
   const expanded = handledBy('notifier').find((span) => span.spanId === job.parentSpanId)!;
   expect(spans).toHaveLength(once.length + handled.length);
@@ -166,11 +166,11 @@ test(`one publish is one trace from its request to the phone, ${engineUnderTest}
   expect(page.attributes).toMatchObject({ 'tocsin.recipients': 1 });
   expect(pushed.attributes).toMatchObject({ 'messaging.batch.message_count': 1, 'tocsin.push.accepted': 1 });
   expect(request.resource).toMatchObject({ 'service.name': 'tocsin-test', 'service.version': '1.2.3' });
-  // Whoever runs the collector learns neither what was said, nor where, nor whom it reached.
+  // Spans reveal neither the content, nor the topic, nor the recipients.
   expect(JSON.stringify(collector.spans)).not.toMatch(new RegExp(`${topic.name}|pump|Cellar|ExponentPushToken`));
 });
 
-test('without OTEL_* a request with a traceparent leaves none in the log', async () => {
+test('stores no trace context in the log without OTEL_*', async () => {
   const { url } = await start({ ROLES: 'api' });
   const before = collector.spans.length;
   const topic = await addSubscribedTopic();
@@ -188,8 +188,8 @@ test('without OTEL_* a request with a traceparent leaves none in the log', async
   expect(collector.spans).toHaveLength(before);
 });
 
-test('publishes go on while the collector is away, and the log tells of it once', async () => {
-  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'; // the exporter tries again for so long
+test('accepts publishes while the collector is unreachable and logs it once', async () => {
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'; // limit of the exporter's retries
   const { url, lines, close } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', ROLES: 'api' });
   const topic = await addSubscribedTopic();
   const statuses = await Promise.all(Array.from({ length: 300 }, async () => (await publish(url, topic.name)).status));

@@ -5,15 +5,15 @@ import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from '../operator/operator-store.ts';
 
-/** `tocsin log adopt`: goes on with a log that the store does not know. A topic of this name is read as `tocsin log Adopt`. */
+/** `tocsin log adopt`: adopts a log that the store does not know. To read a topic of this name: `tocsin log Adopt`. */
 export function adoptLogCommand(): Command {
   return new Command('adopt')
     .description(
-      'go on with a Kafka topic that was lost, made anew or moved, with positions above every one that was handed out; every node must be stopped',
+      'adopt a lost, recreated or moved Kafka topic; new offsets start above all offsets in use. Requires that all nodes are stopped',
     )
     .option('--json', 'print one line of JSON: {reason, bases}')
     .action(async (_options: unknown, command: Command) => {
-      const { json } = command.optsWithGlobals<PrintOptions>(); // `tocsin log` has an option of this name, and takes it
+      const { json } = command.optsWithGlobals<PrintOptions>(); // the parent command `tocsin log` parses this option
       const adopted = await adoptLog(loadConfig(process.env), { log: openLogger('cli', 'warn') });
       process.stdout.write(`${json === true ? JSON.stringify(adopted) : asText(adopted)}\n`);
     });
@@ -22,8 +22,8 @@ export function adoptLogCommand(): Command {
 function asText({ reason, bases }: AdoptedLog): string {
   if (reason === null)
     return bases.length === 0
-      ? 'Nothing to adopt: the log is in the file.'
+      ? 'Nothing to adopt: the file contains the log.'
       : 'Nothing to adopt: this is the log that the store knows.';
-  const lines = bases.map((base, partition) => `  partition ${partition}: position = offset in Kafka + ${base}`);
-  return [`Adopted: ${reason}.`, 'Positions from now on:', ...lines, 'The nodes can be started.'].join('\n');
+  const lines = bases.map((base, partition) => `  partition ${partition}: offset = Kafka offset + ${base}`);
+  return [`Adopted: ${reason}.`, 'New offsets:', ...lines, 'Start the nodes now.'].join('\n');
 }

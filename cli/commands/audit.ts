@@ -27,10 +27,10 @@ interface AuditOptions extends PrintOptions {
   readonly follow?: true;
 }
 
-/** Read from the store at once. */
+/** Entries per read from the store. */
 const pageMax = 1_000;
 
-/** `tocsin audit`: who did what, when and from where. Beside a running installation or without one. */
+/** `tocsin audit`: prints the audit log. Works with or without a running server. */
 export function auditCommand(): Command {
   return new Command('audit')
     .description('show the audit log, newest first; works while a server runs')
@@ -105,10 +105,10 @@ async function show(documents: Documents, options: AuditOptions): Promise<void> 
 }
 
 const followPauseMs = 1_000;
-/** An entry is there once its act is committed, which may be after one with a later time. */
+/** An entry becomes visible when its transaction commits, possibly after an entry with a later time. */
 const lateMsMax = 15_000;
 
-/** `seen` are the entries since the start that were printed, with their times. */
+/** `seen` contains the printed entries since the start, with their times. */
 async function follow(
   documents: Documents,
   from: { filter: AuditFilter & { since: number }; seen: Map<string, number> },
@@ -139,7 +139,7 @@ async function print(documents: Documents, entries: readonly ReadAuditEntry[], {
   }
 }
 
-/** Who, by what, did what to what, from where; a dash for what is not known. */
+/** Formats an entry: time, actor, credential, action, subject, origin. A dash replaces unknown parts. */
 function lineOf({ timestamp, action, actor, origin, subject, within, details }: AuditEntryJson): string {
   const who = actor.name ?? actor.id ?? actor.type;
   const what = subject === null ? '-' : `${subject.type} ${subject.name ?? subject.id}`;

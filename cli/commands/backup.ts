@@ -4,7 +4,7 @@ import type { CopyProgress } from '@tocsin/shared/ports/backup.ts';
 import { Command } from 'commander';
 import { printObject, type PrintOptions } from '../operator/operator-store.ts';
 
-/** `tocsin backup`: the whole store as one file, while the server runs. */
+/** `tocsin backup`: writes the whole store to one file, also while the server runs. */
 export function backupCommand(): Command {
   return new Command('backup')
     .description('write the store to a new file; works while a server runs')
@@ -15,7 +15,7 @@ export function backupCommand(): Command {
     });
 }
 
-/** `tocsin restore`: a store from such a file. */
+/** `tocsin restore`: creates a store from a backup file. */
 export function restoreCommand(): Command {
   return new Command('restore')
     .description('restore the store from a backup; requires that no store exists and no server runs')
@@ -26,13 +26,13 @@ export function restoreCommand(): Command {
     });
 }
 
-/** Writes a line to standard error for every tenth that is done. */
+/** Reports every 10 % on standard error. */
 function progressLines(): (progress: CopyProgress) => void {
-  let told = 0;
+  let reported = 0;
   return ({ done, total }) => {
     const tenths = Math.floor((10 * done) / Math.max(1, total));
-    if (tenths <= told) return;
-    told = tenths;
-    process.stderr.write(`${told * 10} % of ${total.toLocaleString('en')} are copied\n`);
+    if (tenths <= reported) return;
+    reported = tenths;
+    process.stderr.write(`${reported * 10} % of ${total.toLocaleString('en')} copied\n`);
   };
 }

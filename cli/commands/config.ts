@@ -2,7 +2,7 @@ import { loadConfig, showConfig } from '@tocsin/shared/platform/load-config.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from '../operator/operator-store.ts';
 
-/** `tocsin config`: what this process would be configured with, and by what. Fails when it cannot be used. */
+/** `tocsin config`: prints the effective configuration and its origins. Fails if the configuration is invalid. */
 export function configCommand(): Command {
   return new Command('config')
     .description('print every variable with its value and its origin; secrets are masked')

@@ -7,7 +7,7 @@ import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from '../operator/operator-store.ts';
 
-/** `tocsin doctor`: whether an installation could work as it is configured, and what to do where it could not. */
+/** `tocsin doctor`: checks whether an installation can work with its configuration, and suggests fixes. */
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
@@ -33,7 +33,7 @@ async function inspect(): Promise<Finding[]> {
     if (error instanceof ConfigError) return error.faults.map(found.fault);
     throw error;
   }
-  // Loaded here: no other command needs what sends mails.
+  // Loaded on demand: no other command needs the mail packages.
   const { inspectMailServer } = await import('@tocsin/notifier/mail/inspect-mail-server.ts');
   const [addresses, engine, mails] = await Promise.all([
     inspectAddresses(config),
@@ -49,21 +49,21 @@ function inspectAccess(config: Config): Finding[] {
   return [
     ...(config.RATE_LIMITS
       ? []
-      : [found.warning('RATE_LIMITS is off: anybody may publish, and guess passwords, as fast as they can')]),
+      : [found.warning('RATE_LIMITS is off: clients can publish and guess passwords without limit')]),
     ...(config.ADMIN_TOKEN === undefined
-      ? [found.ok('no ADMIN_TOKEN: /admin is closed, and `tocsin` on this machine does the same')]
+      ? [found.ok('no ADMIN_TOKEN: /admin is disabled; use the `tocsin` commands on this machine instead')]
       : []),
     ...(isShortAdminToken(config.ADMIN_TOKEN)
       ? [
           found.warning(
-            'ADMIN_TOKEN has less than 16 characters: who guesses it is the operator; take one of `openssl rand -hex 16`',
+            'ADMIN_TOKEN has fewer than 16 characters and could be guessed: generate one with `openssl rand -hex 16`',
           ),
         ]
       : []),
   ];
 }
 
-/** Addresses that mean this machine, and nothing to anybody else. */
+/** Hosts that other machines cannot reach. */
 const localHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 async function inspectAddresses(config: Config): Promise<Finding[]> {
@@ -71,32 +71,32 @@ async function inspectAddresses(config: Config): Promise<Finding[]> {
   if (config.BASE_URL === undefined) {
     return [
       found.warning(
-        `no BASE_URL: links in mails lead to http://${config.HOST}:${config.PORT}, which is of use on this machine alone`,
+        `no BASE_URL: links in emails lead to http://${config.HOST}:${config.PORT}, which works only on this machine`,
       ),
     ];
   }
   const { protocol, hostname } = new URL(config.BASE_URL);
   if (localHosts.has(hostname))
-    return [found.warning(`BASE_URL is ${config.BASE_URL}: links in mails are of use on this machine alone`)];
+    return [found.warning(`BASE_URL is ${config.BASE_URL}: links in emails work only on this machine`)];
   const isKnown = await lookup(hostname).then(
     () => true,
     () => false,
   );
   return [
     isKnown
-      ? found.ok(`${config.BASE_URL} is where the public reaches it`)
-      : found.fault(`BASE_URL: the name ${hostname} is not known here: set it in DNS`),
+      ? found.ok(`clients reach the server at ${config.BASE_URL}`)
+      : found.fault(`BASE_URL: cannot resolve ${hostname}: add it to DNS`),
     ...(protocol === 'http:'
       ? [
           found.warning(
-            `BASE_URL is not https: passwords and tokens can be read on their way. Put a proxy with TLS before it`,
+            `BASE_URL is not https: passwords and tokens are sent unencrypted. Run a TLS proxy in front of Tocsin`,
           ),
         ]
       : []),
     ...(config.TRUST_PROXY === ''
       ? [
           found.warning(
-            'no TRUST_PROXY: behind a proxy all callers have its address, and share one budget. Set 1 for one proxy',
+            'no TRUST_PROXY: all clients of a proxy share its address and one rate limit. Set TRUST_PROXY=1 for one proxy',
           ),
         ]
       : []),
@@ -109,24 +109,26 @@ function inspectPush({ apns, fcmServiceAccount, APNS_URL, FCM_URL, EXPO_URL }: C
     ([name, url]) => url !== undefined && !(name === 'APNS_URL' && url.endsWith('.push.apple.com')),
   );
   return [
-    apns === undefined ? found.ok('APNs is not configured: nothing goes to ios devices') : inspectApnsKey(apns.key),
+    apns === undefined ? found.ok('APNs is not configured: ios devices receive no pushes') : inspectApnsKey(apns.key),
     fcmServiceAccount === undefined
-      ? found.ok('FCM is not configured: nothing goes to android devices')
+      ? found.ok('FCM is not configured: android devices receive no pushes')
       : found.ok(`FCM sends as ${fcmServiceAccount.client_email}`),
-    ...simulated.map(([name, url]) => found.warning(`${name} is ${url}: pushes go there, not to the provider`)),
+    ...simulated.map(([name, url]) =>
+      found.warning(`${name} is ${url}: pushes go to this address, not to the provider`),
+    ),
   ];
 }
 
-/** Apple's keys are of the curve P-256; one of another kind signs tokens that Apple refuses. */
+/** Apple rejects tokens signed with a key that is not on the curve P-256. */
 function inspectApnsKey(key: string): Finding {
   const found = findingsOf('push');
   try {
     const { asymmetricKeyDetails } = createPrivateKey(key);
     if (asymmetricKeyDetails?.namedCurve === 'prime256v1') return found.ok('the APNs key can sign');
   } catch {
-    // told below
+    // reported below
   }
   return found.fault(
-    'APNS_KEY_FILE holds no key of the curve P-256: take the .p8 file from Apple’s developer account as it is',
+    'APNS_KEY_FILE contains no P-256 key: use the unmodified .p8 file from your Apple developer account',
   );
 }

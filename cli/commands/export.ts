@@ -4,13 +4,13 @@ import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { Command } from 'commander';
 import { reportProgress } from '../output/report-progress.ts';
 
-/** `tocsin export`: all of an installation as files, to be imported by another one. */
+/** `tocsin export`: writes an installation to files for `tocsin import`. */
 export function exportCommand(): Command {
   return new Command('export')
     .description('export this installation to a directory. Stop a cluster first; an embedded server may run')
     .argument(
       '<dir>',
-      'made where it is missing. It holds the secret that signs logins, and hashes of passwords and keys: its files are readable by their owner only',
+      'created if missing. Contains the secret that signs logins, and hashes of passwords and keys; only the owner can read its files',
     )
     .action(async (dir: string) => {
       const { parts } = await exportFrom(loadConfig(process.env), {

@@ -4,7 +4,7 @@ import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { Command } from 'commander';
 import { reportProgress } from '../output/report-progress.ts';
 
-/** `tocsin import`: an export becomes this installation. */
+/** `tocsin import`: imports an export into this empty installation. */
 export function importCommand(): Command {
   return new Command('import')
     .description(

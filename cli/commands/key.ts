@@ -25,14 +25,14 @@ import {
   operatorAudit,
   printObject,
   printRows,
-  tellNodes,
+  notifyNodes,
   withStore,
   type PrintOptions,
 } from '../operator/operator-store.ts';
 import { readInput } from '../options/read-input.ts';
 import { timeOption } from '../options/time-option.ts';
 
-/** `tocsin key …`: API keys of accounts by the operator's hand, beside a running installation or without one. */
+/** `tocsin key …`: manages the API keys of accounts. Works with or without a running server. */
 export function keyCommand(): Command {
   const key = new Command('key')
     .description('list, show, create, revoke and delete API keys; works while a server runs')
@@ -61,7 +61,7 @@ const accountArgument = ['<account>', 'email address, username or ID'] as const;
 
 const idArgument = () =>
   new Argument('<id>', 'ID of the key, as `list` prints it').argParser((value: string) => {
-    if (!isUuid(value)) throw new InvalidArgumentError('It must be the id of a key, a UUID.');
+    if (!isUuid(value)) throw new InvalidArgumentError('It must be the ID of a key, a UUID.');
     return value.toLowerCase();
   });
 
@@ -209,7 +209,7 @@ async function load(documents: Documents, id: string): Promise<ApiKey> {
 }
 
 const tell = (store: OperatorStore, { secretHash }: ApiKey): Promise<void> =>
-  tellNodes(store, { kind: 'api-key', secretHash });
+  notifyNodes(store, { kind: 'api-key', secretHash });
 
 async function print(documents: Documents, key: ApiKey, options: PrintOptions): Promise<void> {
   const owner = await documents.get(users, key.userId);

@@ -12,7 +12,7 @@ import { operatorAudit, printObject, withStore, type PrintOptions } from '../ope
 import { timeOption } from '../options/time-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 
-/** `tocsin push …`: pushes that did not arrive, by the operator's hand, beside a running installation. */
+/** `tocsin push …`: lists and retries failed pushes. Works while a server runs. */
 export function pushCommand(): Command {
   const push = new Command('push').description('list and retry failed pushes; works while a server runs').addHelpText(
     'after',
@@ -93,7 +93,7 @@ function renotify(): Command {
     .action((options: PrintOptions & { topic: string; from: number; to: number }, command: Command) => {
       if (options.from > options.to) command.error('error: --from must not be after --to');
       if (options.from < systemClock() - ledgerMs)
-        command.error('error: --from must be within the last 7 days: of what is older it is not known who missed it');
+        command.error('error: --from must be within the last 7 days: delivery records are not kept longer');
       return withStore(async ({ documents, openJobQueue }) => {
         const topic = await findTopicByName(documents, options.topic);
         if (topic === null) throw new AppError('not_found', 'Topic not found');
@@ -113,6 +113,6 @@ function renotify(): Command {
 }
 
 function messageId(value: string): string {
-  if (!isUuid(value)) throw new InvalidArgumentError('It must be the id of a message, a UUID.');
+  if (!isUuid(value)) throw new InvalidArgumentError('It must be the ID of a message, a UUID.');
   return value.toLowerCase();
 }

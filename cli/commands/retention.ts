@@ -17,10 +17,10 @@ import { timeOption } from '../options/time-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 
 const shownMax = 1_000;
-/** A bare date is its whole day. */
+/** A date without a time includes the whole day. */
 const time = timeOption('endOfDay');
 
-/** `tocsin retention …`: the removal of expired messages by the operator's hand, beside a running installation. */
+/** `tocsin retention …`: controls the removal of expired messages. Works while a server runs. */
 export function retentionCommand(): Command {
   const retention = new Command('retention')
     .description('control the removal of expired messages; works while a server runs')
@@ -67,7 +67,7 @@ function plan(): Command {
         for (const one of tiers) line(`tier ${one.tier}: ${volume(one)} of ${one.of_messages}`);
         for (const one of topics)
           line(
-            `topic ${one.topic ?? one.topic_id}: ${volume(one)}${one.retention_days === null ? '' : `, for ${one.retention_days} days`}${one.legal_hold ? ', held' : ''}, keeps from ${one.oldest_kept ?? '-'} on`,
+            `topic ${one.topic ?? one.topic_id}: ${volume(one)}${one.retention_days === null ? '' : `, for ${one.retention_days} days`}${one.legal_hold ? ', held' : ''}, oldest kept ${one.oldest_kept ?? '-'}`,
           );
       }),
     );

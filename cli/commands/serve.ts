@@ -6,7 +6,7 @@ export function serveCommand(): Command {
   return new Command('serve')
     .description('run the server: one process on one file, or on Kafka, MongoDB and Redis when their URLs are set')
     .action(async () => {
-      // Loaded here: no other command needs the servers.
+      // Loaded on demand: no other command needs the servers.
       const [{ runService }, { startRoles }] = await Promise.all([
         import('@tocsin/shared/runtime/run-service.ts'),
         import('./start-roles.ts'),
@@ -19,7 +19,7 @@ export function serveCommand(): Command {
     });
 }
 
-/** What a person reads who has just started it: where it is, and the shortest way to a first message. */
+/** The text printed at start: storage, roles, address and the first steps. */
 function banner(config: Config, url: string | undefined): string {
   const place =
     config.cluster === undefined ? `one process on one file, in ${config.DATA_DIR}` : 'on Kafka, MongoDB and Redis';

@@ -16,7 +16,7 @@ interface SimulateOptions {
   readonly latency: number;
 }
 
-/** `tocsin simulate`: push providers on this machine, to try pushes without an account of any vendor. Runs until SIGTERM or SIGINT. */
+/** `tocsin simulate`: simulates push providers, to try pushes without vendor accounts. Runs until SIGTERM or SIGINT. */
 export function simulateCommand(): Command {
   return new Command('simulate')
     .description('simulate APNs, FCM and Expo on this machine; prints the settings for `.env`, then each push')
@@ -27,7 +27,7 @@ export function simulateCommand(): Command {
 }
 
 async function simulate({ port, dir, latency }: SimulateOptions): Promise<void> {
-  // Loaded here: no other command needs them.
+  // Loaded on demand: no other command needs the simulators.
   const [{ startApnsSimulator }, { startFcmSimulator }, { startExpoSimulator }] = await Promise.all([
     import('@tocsin/simulators/apns-simulator.ts'),
     import('@tocsin/simulators/fcm-simulator.ts'),
@@ -61,7 +61,7 @@ async function simulate({ port, dir, latency }: SimulateOptions): Promise<void> 
       .join('\n')}\n`,
   );
   process.stderr.write(
-    '\n  Put these lines into .env and start the server. A push shows here as a line of JSON; Ctrl+C ends this.\n\n',
+    '\n  Put these lines into .env and start the server. Each push is printed here as a line of JSON. Press Ctrl+C to stop.\n\n',
   );
   await ended;
   await Promise.all([apns.close(), fcm.close(), expo.close()]);

@@ -7,8 +7,8 @@ import { closeTogether, withClosers } from '@tocsin/shared/platform/lifecycle.ts
 import type { RunningService, ServiceDeps } from '@tocsin/shared/runtime/run-service.ts';
 
 /**
- * Starts the configured roles in this process. Resolves when all of them run; `url` is the API's, with that role. Close ends
- * the API first, so that all it still acknowledges is taken on by the others, and then these side by side.
+ * Starts the configured roles in this process. Resolves when all of them run; `url` is set with the API role. `close`
+ * stops the API first, so that the other roles process its last messages, and then the others concurrently.
  */
 export function startRoles(deps: ServiceDeps): Promise<RunningService> {
   const { config } = deps;

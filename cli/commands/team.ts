@@ -29,13 +29,13 @@ import {
   operatorAudit,
   printObject,
   printRows,
-  tellNodes,
+  notifyNodes,
   withStore,
   type PrintOptions,
 } from '../operator/operator-store.ts';
 import { removalDeps } from '../operator/removal-deps.ts';
 
-/** `tocsin team …`: teams by the operator's hand, beside a running installation or without one. */
+/** `tocsin team …`: manages teams. Works with or without a running server. */
 export function teamCommand(): Command {
   const team = new Command('team')
     .description('list, show, deactivate, reactivate and delete teams; works while a server runs')
@@ -141,19 +141,19 @@ function activity(name: 'deactivate' | 'reactivate', isActive: boolean): Command
         const found = await load(store, which);
         if (isActive) await requireTier(store, found);
         const team = await setTeamActive(store.documents, found.id, { isActive, now: systemClock() }, operatorAudit());
-        await tellNodes(store, { kind: 'team', teamId: team.id });
+        await notifyNodes(store, { kind: 'team', teamId: team.id });
         await print(store, config, { team, options });
       }),
     );
 }
 
-/** Without the tier the next sweep would begin the team's grace anew. */
+/** Without the tier the next sweep would start the team's grace period again. */
 async function requireTier({ documents }: OperatorStore, { ownerId }: Team): Promise<void> {
   const owner = await documents.get(users, ownerId);
   if (owner === null || !reachesTier(tierInForce(owner, systemClock()), 'TEAM')) {
     throw new AppError(
       'forbidden',
-      `The team's owner, ${owner?.email ?? ownerId}, is below the TEAM tier: tocsin user set-tier gives it`,
+      `The team's owner, ${owner?.email ?? ownerId}, is below the TEAM tier: raise it with: tocsin user set-tier`,
     );
   }
 }
@@ -161,10 +161,10 @@ async function requireTier({ documents }: OperatorStore, { ownerId }: Team): Pro
 function remove(): Command {
   return finalCommand(
     new Command('delete')
-      .description("delete a team; its topics become its owner's private ones")
+      .description('delete a team; its topics become private topics of the owner')
       .argument(...teamArgument),
   )
-    .option('--delete-topics', 'delete its topics, too')
+    .option('--delete-topics', 'also delete its topics')
     .action((which: string, options: PrintOptions & { deleteTopics?: true }) =>
       withStore(async (store, config) => {
         const { id, name } = await load(store, which);
@@ -190,7 +190,7 @@ async function load({ documents }: OperatorStore, which: string): Promise<Team> 
   return team;
 }
 
-/** The teams as an operator is shown them, in the given order. */
+/** Returns the operator's view of the teams, in the given order. */
 async function describe({ documents }: OperatorStore, config: Config, found: readonly Team[]) {
   const emails = await findEmails(
     documents,

@@ -19,13 +19,13 @@ import {
   operatorAudit,
   printObject,
   printRows,
-  tellNodes,
+  notifyNodes,
   withStore,
   type PrintOptions,
 } from '../operator/operator-store.ts';
 import { removalDeps } from '../operator/removal-deps.ts';
 
-/** `tocsin topic …`: topics by the operator's hand, beside a running installation or without one. */
+/** `tocsin topic …`: manages topics. The operator commands work with or without a running server. */
 export function topicCommand(): Command {
   const topic = new Command('topic').description('create, list, show, hold and delete topics').addHelpText(
     'after',
@@ -114,7 +114,7 @@ function hold(name: string, { isHeld, description }: { isHeld: boolean; descript
     .action((topicName: string, options: PrintOptions) =>
       withStore(async (store) => {
         const topic = await setHold(store.documents, topicName, isHeld, operatorAudit());
-        await tellNodes(store, topicChange(topic));
+        await notifyNodes(store, topicChange(topic));
         printObject(toHoldJson(topic), options);
       }),
     );

@@ -36,7 +36,7 @@ import {
   operatorAudit,
   printObject,
   printRows,
-  tellNodes,
+  notifyNodes,
   withStore,
   type PrintOptions,
 } from '../operator/operator-store.ts';
@@ -45,7 +45,7 @@ import { wholeNumber } from '../options/whole-number.ts';
 
 const makeId = idSource(systemClock);
 
-/** `tocsin user …`: accounts by the operator's hand, beside a running installation or without one. */
+/** `tocsin user …`: manages accounts. Works with or without a running server. */
 export function userCommand(): Command {
   const user = new Command('user')
     .description('list, show, create, change and delete accounts; works while a server runs')
@@ -208,7 +208,7 @@ function setPasswordCommand(): Command {
         await openPasswords().hash(password),
         operatorAudit(),
       );
-      await tellNodes(store, ...changes);
+      await notifyNodes(store, ...changes);
       print(user, options, isMade ? { password } : {});
     });
   });
@@ -221,7 +221,7 @@ function endLoginsCommand(): Command {
     .action((address: string, options: PrintOptions) =>
       withStore(async (store) => {
         const { user, changes } = await endLogins(store.documents, address, operatorAudit());
-        await tellNodes(store, ...changes);
+        await notifyNodes(store, ...changes);
         print(user, options);
       }),
     );
@@ -248,13 +248,13 @@ function remove(): Command {
   ).action((address: string, options: PrintOptions) =>
     withStore(async (store, config) => {
       const user = await removeAccountByEmail(store.documents, address, { now: systemClock(), audit: operatorAudit() });
-      await tellNodes(store, { kind: 'user', userId: user.id });
+      await notifyNodes(store, { kind: 'user', userId: user.id });
       await haveDone(
         store,
         [0, lateWritesMsOf(config)].map((delayMs) => eraseAccountJob(makeId(), user.id, delayMs)),
       );
       printObject(
-        { id: user.id, email: user.email, message: 'Deleted: a running server erases what is left of it' },
+        { id: user.id, email: user.email, message: 'Deleted; a running server erases the remaining data' },
         options,
       );
     }),
@@ -264,7 +264,7 @@ function remove(): Command {
 async function change(options: PrintOptions, act: (store: OperatorStore) => Promise<User>): Promise<void> {
   await withStore(async (store) => {
     const user = await act(store);
-    await tellNodes(store, { kind: 'user', userId: user.id });
+    await notifyNodes(store, { kind: 'user', userId: user.id });
     print(user, options);
   });
 }

@@ -4,7 +4,9 @@ import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { findUserByEmail, findUserByUsername, users } from '@tocsin/shared/collections/users.ts';
 
-/** The account with the address, the username or the id, whatever its case. Throws `not_found` `User not found`. */
+/**
+ * Returns the account with the email address, username or ID, case-insensitive. Throws `not_found` `User not found`.
+ */
 export async function findAccount(documents: Documents, who: string): Promise<User> {
   const find = (): Promise<User | null> => {
     if (isUuid(who)) return documents.get(users, who.toLowerCase());

@@ -1,7 +1,7 @@
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { findUsers } from '@tocsin/shared/collections/users.ts';
 
-/** The addresses of accounts, by their ids; of those that are gone there is none. */
+/** Returns the email addresses of accounts by ID, without deleted accounts. */
 export async function findEmails(
   documents: Documents,
   userIds: readonly string[],

@@ -8,7 +8,7 @@ import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { auditBy, type Audit } from '@tocsin/shared/collections/audit-log.ts';
 import { forTerminal } from '../output/output.ts';
 
-/** Records what the operator does by the command line; the log shows which user of the system that was. */
+/** Records operator actions in the audit log with the name of the system user. */
 export function operatorAudit(): Audit {
   return auditBy(
     { makeId: idSource(systemClock), clock: systemClock },
@@ -36,7 +36,7 @@ export interface PrintOptions {
   readonly json?: boolean;
 }
 
-/** Does something with the documents that the configuration leads to, beside a running server or without one. */
+/** Calls `act` with the configured store. Works with or without a running server. */
 export async function withStore(act: (store: OperatorStore, config: Config) => Promise<void>): Promise<void> {
   const config = loadConfig(process.env);
   const store = await openDocuments(config, openLogger('cli', 'warn'));
@@ -48,18 +48,18 @@ export async function withStore(act: (store: OperatorStore, config: Config) => P
 }
 
 /** Notifies the running nodes of stored changes. Nodes that miss it reload within 5 s. */
-export async function tellNodes(store: OperatorStore, ...changes: readonly Change[]): Promise<void> {
+export async function notifyNodes(store: OperatorStore, ...changes: readonly Change[]): Promise<void> {
   try {
     await store.bus?.publish(
       changesChannel,
       changes.map((change) => JSON.stringify(change)),
     );
   } catch {
-    process.stderr.write('The running nodes could not be told: they will know within 5 seconds.\n');
+    process.stderr.write('Could not notify the running nodes: they reload within 5 seconds.\n');
   }
 }
 
-/** Prints a line for each, its parts in columns, or all of them as a line of JSON. */
+/** Prints one line per row in columns, or all rows as one line of JSON. */
 export function printRows<T>(
   rows: readonly T[],
   partsOf: (row: T) => readonly (string | null)[],
@@ -77,7 +77,7 @@ export function printRows<T>(
     );
 }
 
-/** Prints an object's fields a line each, or as JSON. */
+/** Prints one line per field, or the object as JSON. */
 export function printObject(shown: object, options: PrintOptions): void {
   const lines = Object.entries(shown).map(([name, value]) => `${name}: ${forTerminal(String(value ?? '-'))}`);
   process.stdout.write(`${options.json === true ? JSON.stringify(shown) : lines.join('\n')}\n`);

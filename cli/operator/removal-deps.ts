@@ -7,11 +7,11 @@ import type { NewJob } from '@tocsin/shared/ports/job-queue.ts';
 import { auditBy, bySystem } from '@tocsin/shared/collections/audit-log.ts';
 import type { RemoveTeamDeps } from '@tocsin/shared/operations/teams/remove-team.ts';
 import { lateWritesMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
-import { tellNodes } from './operator-store.ts';
+import { notifyNodes } from './operator-store.ts';
 
 const makeId = idSource(systemClock);
 
-/** What removals work with here: the nodes are told of each step, and a running worker cleans up. */
+/** Dependencies of removals: notify the nodes of each step, and leave the clean-up to a running worker. */
 export function removalDeps(store: OperatorStore, config: Config): RemoveTeamDeps {
   return {
     documents: store.documents,
@@ -19,7 +19,7 @@ export function removalDeps(store: OperatorStore, config: Config): RemoveTeamDep
     clock: systemClock,
     audit: auditBy({ makeId, clock: systemClock }, bySystem),
     async onStep({ changes, cleanups }) {
-      if (changes.length > 0) await tellNodes(store, ...changes);
+      if (changes.length > 0) await notifyNodes(store, ...changes);
       if (cleanups.length > 0)
         await haveDone(store, cleanUpTopicJobs(cleanups, { makeId, lateWritesMs: lateWritesMsOf(config) }));
     },
@@ -31,6 +31,6 @@ export async function haveDone(store: OperatorStore, jobs: readonly NewJob[]): P
   try {
     await (await store.openJobQueue()).add(retentionQueue, jobs);
   } catch {
-    process.stderr.write('What was left behind could not be queued: the next sweep removes it.\n');
+    process.stderr.write('Could not enqueue the clean-up: the next sweep removes the remaining data.\n');
   }
 }

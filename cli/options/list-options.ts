@@ -8,7 +8,7 @@ export interface ListOptions {
   readonly search?: string;
 }
 
-/** Adds the options of a list. `of` says what is searched. */
+/** Adds the options of a list. `of` names the searched fields. */
 export function withListOptions(command: Command, of: string): Command {
   return command
     .option('--search <text>', `only entries whose ${of} contains this text, case-insensitive`)
@@ -19,7 +19,7 @@ export function withListOptions(command: Command, of: string): Command {
     );
 }
 
-/** The first that match, of pages. `textsOf` are what is searched. */
+/** Returns the first matches from pages. `textsOf` returns the searched texts. */
 export async function collect<T>(
   pages: AsyncIterable<readonly T[]>,
   { search, limit }: ListOptions,

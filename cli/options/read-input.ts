@@ -7,8 +7,7 @@ export async function readInput(): Promise<string> {
   let size = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > inputBytesMax)
-      throw new Error(`Standard input holds more than ${inputBytesMax} bytes: that is not what is read here`);
+    if (size > inputBytesMax) throw new Error(`Standard input exceeds ${inputBytesMax} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

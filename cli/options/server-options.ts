@@ -16,7 +16,9 @@ export function withUrlOption(command: Command): Command {
   );
 }
 
-/** Adds the options for the server's address and the credential. Other users of the machine cannot see the environment. */
+/**
+ * Adds the options for the server's address and the credential. Other users of the machine cannot see the environment.
+ */
 export function withServerOptions(command: Command): Command {
   return withUrlOption(command).addOption(
     new Option(
@@ -26,7 +28,9 @@ export function withServerOptions(command: Command): Command {
   );
 }
 
-/** The server and credential of a command. The credential of `tocsin login` is sent only to the server that issued it. */
+/**
+ * The server and credential of a command. The credential of `tocsin login` is sent only to the server that issued it.
+ */
 export function serverOf(options: ServerOptions): Server {
   const url = serverUrl(options);
   if (options.token !== undefined) return { url, token: options.token };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-/** Writes a line to standard output, at the pace of whoever reads it. Ends this process, as done, when nobody reads any more. */
+/** Writes a line to standard output with backpressure. Exits with 0 if the reader closes the pipe. */
 export async function printLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
 }
@@ -11,14 +11,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
-/** A message in a line, with its title where it has one. */
+/** Formats a message with its title, if it has one. */
 export function asText({ title, message }: { readonly title: string | null; readonly message: string }): string {
   return title === null ? message : `${title}: ${message}`;
 }
 
 /**
- * A text as it may be shown on a terminal: anyone may publish, and a control character there could clear the screen or
- * rewrite what stands on it. Line breaks stay, and what follows them is indented, so that no text looks like another message.
+ * Makes a text safe for a terminal: anyone may publish, and control characters could clear the screen or overwrite
+ * it. Keeps line breaks and indents the following lines, so that no text looks like another message.
  */
 export function forTerminal(text: string): string {
   return text

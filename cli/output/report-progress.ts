@@ -1,4 +1,4 @@
-/** Standard output is for what a command is asked for. */
+/** Writes to standard error: standard output is for results. */
 export function reportProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -47,8 +47,8 @@ function reasonOf(error: unknown): string {
 const pauseMs = { first: 500, most: 30_000 };
 
 /**
- * Retries a retryable refusal for `patienceMs`: at the time that `Retry-After` names, otherwise with exponential backoff.
- * Reports the first retry on standard error. Throws the last refusal.
+ * Retries a retryable refusal for `patienceMs`: at the time that `Retry-After` names, otherwise with exponential
+ * backoff. Reports the first retry on standard error. Throws the last refusal.
  */
 export async function patiently<T>(
   patienceMs: number,
@@ -85,9 +85,9 @@ export interface ReadStream {
 }
 
 /**
- * Reads a stream to its end, or until the process exits if it is endless. Reconnects if the connection breaks or is silent
- * for a minute. Throws for a stream with an end after 30 seconds without a response, or if the stream breaks ten times in a
- * row before its first byte.
+ * Reads a stream to its end, or until the process exits if it is endless. Reconnects if the connection breaks or is
+ * silent for a minute. Throws for a stream with an end after 30 seconds without a response, or if the stream breaks ten
+ * times in a row before its first byte.
  */
 export async function readStream({ open, read, isEndless }: ReadStream): Promise<void> {
   let breaks = 0;

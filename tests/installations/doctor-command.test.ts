@@ -27,7 +27,7 @@ test('reports a guessable operator token as a warning, not a fault', async () =>
   expect(findings).toContainEqual({
     part: 'configuration',
     state: 'warning',
-    text: expect.stringMatching(/^ADMIN_TOKEN has less than 16 characters/),
+    text: expect.stringMatching(/^ADMIN_TOKEN has fewer than 16 characters/),
   });
 });
 

@@ -154,7 +154,7 @@ test(
     expect(await runCommand(['key', 'find'], 'x'.repeat(2 ** 20 + 1))).toEqual({
       code: 1,
       out: '',
-      error: 'Standard input holds more than 1048576 bytes: that is not what is read here\n',
+      error: 'Standard input exceeds 1048576 bytes\n',
     });
 
     expect(await printedBy(['key', 'revoke', made.id])).toMatchObject({ is_active: false, is_valid: false });
