@@ -24,7 +24,7 @@ export default tseslint.config(
     extends: [tseslint.configs.base],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // A promise nobody waits for is an error nobody sees.
+      // An unawaited promise hides errors.
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
       '@typescript-eslint/await-thenable': 'error',
@@ -52,7 +52,7 @@ export default tseslint.config(
     rules: { 'max-lines-per-function': ['error', { max: 90, skipBlankLines: true, skipComments: true }] },
   },
   {
-    // Scripts of the console, which run in browsers as they stand.
+    // Console scripts run in browsers without a build step.
     files: ['services/api/console/*.js'],
     languageOptions: { globals: Object.fromEntries(browserGlobals.map((name) => [name, 'readonly'])) },
     rules: {
@@ -70,7 +70,7 @@ export default tseslint.config(
         'error',
         {
           selector: 'Identifier[name=/^(inner|outer|set)HTML|^insertAdjacentHTML$|^write(ln)?$/]',
-          message: 'What comes from outside is text: see element.js.',
+          message: 'External input must be inserted as text: use element() of element.js.',
         },
       ],
     },

@@ -1,4 +1,4 @@
-// The parts of the suite, each run by name: `npm run jest -- --selectProjects unit`.
+// The projects of the test suite. To run one: `npm run jest -- --selectProjects unit`.
 const base = {
   rootDir: import.meta.dirname,
   testEnvironment: '<rootDir>/tools/jest/leak-guard-environment.cjs',
@@ -36,7 +36,7 @@ const patientFaults = [
 ].map((name) => `/tests/faults/${name}.test.ts`);
 
 export default {
-  // A loaded machine takes several times as long as an idle one, and no test is about that.
+  // High, because a loaded machine takes several times as long as an idle one.
   testTimeout: 60_000,
   testSequencer: '<rootDir>/tools/jest/longest-first.cjs',
   projects: [
@@ -53,7 +53,7 @@ export default {
       ],
       ['/shared/drivers/', '\\.engines\\.test\\.ts$'],
     ),
-    // Services over a whole engine, the one that TOCSIN_ENGINE names.
+    // Services on the engine that TOCSIN_ENGINE names.
     part('services', ['services/**/*.engines.test.ts', 'cli/**/*.engines.test.ts']),
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/**/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/**/*.test.ts']),

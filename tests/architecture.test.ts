@@ -66,8 +66,8 @@ describe('sources', () => {
 
   test('are named after their exports', () => {
     // A second suffix states the role of a file (`.test`, `.contract`): such files may export anything.
-    const judged = Object.entries(tree).filter(([file]) => path.basename(file).split('.').length === 2);
-    expect(judged.map(([file, source]) => checkName(file, source)).filter((fault) => fault !== null)).toEqual([]);
+    const checked = Object.entries(tree).filter(([file]) => path.basename(file).split('.').length === 2);
+    expect(checked.map(([file, source]) => checkName(file, source)).filter((fault) => fault !== null)).toEqual([]);
   });
 
   test("name the audit log's collections only where it is written, read, swept and transferred", () => {
@@ -169,7 +169,7 @@ describe('refuses the import', () => {
     },
   );
 
-  const topicsStore = `'../../collections/topics.ts'`; // separate from its use below, which would count as an import
+  const topicsStore = `'../../collections/topics.ts'`; // defined separately, because the complete expression below would count as an import of this file
   test.each([
     `import { x } from '../../collections/topics.ts';`,
     `import type { X } from '../../collections/topics.ts';`,

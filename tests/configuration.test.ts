@@ -121,6 +121,6 @@ test('no secret has a default in the program, the example or a container', () =>
   );
   expect(secrets.map((name) => [name, exampleLines.get(name)])).toEqual(secrets.map((name) => [name, '']));
   const compose = read('docker-compose.yml');
-  // It is either required or passed through.
+  // Each secret is either required or passed through.
   for (const name of secrets) expect(compose).toMatch(new RegExp(`^ {4}${name}:( \\$\\{${name}:\\?[^}]*\\})?$`, 'm'));
 });

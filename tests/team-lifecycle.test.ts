@@ -14,9 +14,9 @@ import { reachesTier, tierInForce, tiers, type Tier } from '@tocsin/shared/domai
 import { newTeam } from '@tocsin/shared/testing/builders.ts';
 import { printFigures } from '@tocsin/shared/testing/figures.ts';
 
-// The life of a team over 120 days of a clock that the test owns: the owner's tier comes, goes and ends by itself, the owner and
-// the operator act at random, and the worker comes by more or less often, is away for days, and dies before or after its mails.
-// What it does is held against the rules of the product as they are written down, by a reference that keeps books of its own.
+// Simulates a team over 120 days of a simulated clock: the owner's tier changes and expires, the owner and the operator
+// act at random, and the worker sweeps at varying intervals, has outages, and crashes before or after its emails. A
+// reference model with separate bookkeeping checks each step against the documented rules.
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -25,18 +25,18 @@ const seeds = 5_000;
 const periods: TeamPeriods = { graceMs: 7 * dayMs, removalMs: 60 * dayMs };
 const removalNotices: readonly TeamNotice[] = ['removal-30-days', 'removal-7-days', 'removal-1-day'];
 const noticeDays = [30, 7, 1];
-/** The least that lies between the last notice and the removal. */
+/** Minimum time between the last notice and the removal. */
 const lastWarningMs = 23 * hourMs;
 
 type Act =
   { readonly kind: 'tier'; readonly tier: Tier; readonly forDays: number | null } | { readonly kind: 'reactivate' };
-type Sweep = 'whole' | 'dies before its mails' | 'dies behind its mails';
+type Sweep = 'whole' | 'crashes before its emails' | 'crashes after its emails';
 
 interface Given {
   readonly acts: readonly (readonly [atHours: number, act: Act])[];
   readonly everyHours: number;
-  readonly away: { readonly fromDays: number; readonly days: number };
-  /** How the worker fares, over and over. */
+  readonly outage: { readonly fromDays: number; readonly days: number };
+  /** Outcomes of successive sweeps, repeated. */
   readonly sweeps: readonly Sweep[];
 }
 
@@ -61,27 +61,27 @@ const given: fc.Arbitrary<Given> = fc.record({
     )
     .map((acts) => acts.sort(([a], [b]) => a - b)),
   everyHours: fc.constantFrom(6, 8, 24, 50),
-  away: fc.record({ fromDays: fc.integer({ min: 0, max: 110 }), days: fc.constantFrom(0, 0, 3, 20, 60) }),
+  outage: fc.record({ fromDays: fc.integer({ min: 0, max: 110 }), days: fc.constantFrom(0, 0, 3, 20, 60) }),
   sweeps: fc.array(
-    fc.constantFrom<Sweep>('whole', 'whole', 'whole', 'dies before its mails', 'dies behind its mails'),
+    fc.constantFrom<Sweep>('whole', 'whole', 'whole', 'crashes before its emails', 'crashes after its emails'),
     { minLength: 1, maxLength: 5 },
   ),
 });
 
-/** What the world sees, and what it has seen. */
+/** The state of the simulation and its history. */
 interface World {
   team: Team;
-  /** The owner's, as it was set. */
+  /** The owner's tier as last set. */
   owner: { tier: Tier; tierExpiresAt: number | null };
-  /** Mails as the queue has them: one with a known id is none. */
-  readonly mailIds: Set<string>;
-  readonly mails: { readonly notice: TeamNotice; readonly at: number }[];
-  /** Since when the owner has been below TEAM without a moment between; null while at it. */
+  /** IDs of the emails in the queue, which ignores duplicate IDs. */
+  readonly emailIds: Set<string>;
+  readonly emails: { readonly notice: TeamNotice; readonly at: number }[];
+  /** Start of the current period below TEAM; null while the owner has the tier. */
   belowSince: number | null;
   removedAt: number | null;
 }
 
-/** A hundred times cheaper than `expect`, and millions of steps are judged. */
+/** A hundred times faster than `expect`, for millions of checks. */
 function must(holds: boolean, says: string): void {
   if (!holds) throw new Error(says);
 }
@@ -97,7 +97,7 @@ const figures = {
   removals: 0,
 };
 
-/** The tier can end between two looks at it: then that is when it was lost. */
+/** If the tier expired between two checks, the period below TEAM starts at the expiry. */
 function noteTier(world: World, now: number): void {
   if (reachesTier(tierInForce(world.owner, now), 'TEAM')) world.belowSince = null;
   else world.belowSince ??= world.owner.tier === 'TEAM' ? world.owner.tierExpiresAt! : now;
@@ -113,86 +113,86 @@ function act(world: World, what: Act, now: number): void {
       world.team = { ...before, ...noNotice };
       figures.gracesEnded += 1;
     }
-    // A tier that comes ends a grace, and brings nothing back that was deactivated.
-    must(world.team.isActive === before.isActive, 'a tier alone brought a team back');
+    // Regaining the tier ends a grace period but does not reactivate a team.
+    must(world.team.isActive === before.isActive, 'a tier change reactivated a team');
     must(
       world.belowSince !== null || !before.isActive || world.team.lapsedAt === null,
-      'a tier that came left the grace',
+      'the grace period did not end with the tier',
     );
     return;
   }
   if (world.belowSince !== null) {
-    figures.refusedReactivations += 1; // the interface's tier check
+    figures.refusedReactivations += 1; // rejected by the API's tier check
     return;
   }
   if (before.isActive) return;
   world.team = { ...before, ...fieldsWhenSet({ isActive: true, now }) };
   figures.reactivations += 1;
-  // Everything is as it was before the lapse.
+  // Reactivation restores the state before the lapse.
   const { updatedAt: _was, ...restored } = world.team;
   const { updatedAt: _is, ...original } = teamOf();
   expect(restored).toEqual(original);
 }
 
-/** What no step may do, whatever was before. */
+/** Checks rules that every step must follow. */
 function checkStep(world: World, step: TeamStep, now: number): void {
-  const { team, mails, belowSince } = world;
+  const { team, emails, belowSince } = world;
   switch (step.kind) {
     case 'lapse':
-      must(team.isActive && team.lapsedAt === null && belowSince !== null, 'a grace began without a lapse');
+      must(team.isActive && team.lapsedAt === null && belowSince !== null, 'a grace period began without a lapse');
       figures.lapses += 1;
       break;
     case 'recover':
-      must(team.isActive && belowSince === null, 'a grace ended without a tier');
+      must(team.isActive && belowSince === null, 'a grace period ended without the tier');
       figures.gracesEnded += 1;
       break;
     case 'deactivate':
-      // A whole grace below the tier, and the owner had the mail at its start.
+      // Requires a full grace period below the tier and an email at its start.
       must(
         belowSince !== null && now - Math.max(belowSince, team.lapsedAt!) >= periods.graceMs,
-        'deactivated within the grace',
+        'deactivated within the grace period',
       );
       must(
-        mails.some(({ notice, at }) => notice === 'lapse' && at >= team.lapsedAt!),
-        'deactivated without a mail',
+        emails.some(({ notice, at }) => notice === 'lapse' && at >= team.lapsedAt!),
+        'deactivated without an email',
       );
       figures.deactivations += 1;
       break;
     case 'announce':
-      must(!team.isActive, 'the removal of an active team was announced');
+      must(!team.isActive, 'announced the removal of an active team');
       must(
         removalNotices.indexOf(step.notice) > removalNotices.indexOf(team.notice!),
-        'a notice came twice, or behind a later one',
+        'repeated a notice, or sent it after a later one',
       );
       figures.notices += 1;
       break;
     case 'remove':
       must(!team.isActive && now - team.deactivatedAt! >= periods.removalMs, 'removed before its time');
       must(
-        mails.findLast(({ at }) => at >= team.deactivatedAt!)?.notice === 'removal-1-day',
-        'removed without the last mail',
+        emails.findLast(({ at }) => at >= team.deactivatedAt!)?.notice === 'removal-1-day',
+        'removed without the last email',
       );
-      must(now - team.noticeAt! >= lastWarningMs, 'removed too soon behind the last notice');
+      must(now - team.noticeAt! >= lastWarningMs, 'removed too soon after the last notice');
       figures.removals += 1;
       break;
     default:
   }
 }
 
-/** What has to have happened once a worker came by that was not cut off: nothing is overdue. */
+/** Checks after an uninterrupted sweep that nothing is overdue. */
 function checkNothingOverdue(world: World, now: number): void {
   const { team, belowSince } = world;
-  must(team.notice === null || team.noticeSentAt !== null, 'a notice was not mailed');
+  must(team.notice === null || team.noticeSentAt !== null, 'a notice was not emailed');
   if (!team.isActive) {
     const due = noticeDays.filter((days) => now >= team.deactivatedAt! + periods.removalMs - days * dayMs).length;
     must(removalNotices.indexOf(team.notice!) >= due - 1, 'a notice was missed');
     return;
   }
   must((team.lapsedAt === null) === (belowSince === null), 'a lapse or its end was missed');
-  must(team.lapsedAt === null || now - team.lapsedAt < periods.graceMs, 'a grace that is over goes on');
+  must(team.lapsedAt === null || now - team.lapsedAt < periods.graceMs, 'a grace period did not end in time');
 }
 
-/** As the worker does it: one step, stored; then the mails of its notice; then that they are sent. */
+/** Works like the worker: stores one step, then enqueues the emails of its notice, then marks them as sent. */
 function sweep(world: World, how: Sweep, now: number): void {
   figures.sweeps += 1;
   noteTier(world, now);
@@ -204,25 +204,25 @@ function sweep(world: World, how: Sweep, now: number): void {
   }
   if (step.kind !== 'rest' && step.kind !== 'mail') world.team = { ...world.team, ...fieldsAfterStep(step, now) };
   const { notice, noticeAt, noticeSentAt } = world.team;
-  if (notice !== null && noticeSentAt === null && how !== 'dies before its mails') {
+  if (notice !== null && noticeSentAt === null && how !== 'crashes before its emails') {
     const id = `${notice}.${noticeAt}`;
-    if (!world.mailIds.has(id)) world.mails.push({ notice, at: now });
-    world.mailIds.add(id);
+    if (!world.emailIds.has(id)) world.emails.push({ notice, at: now });
+    world.emailIds.add(id);
     if (how === 'whole') world.team = { ...world.team, noticeSentAt: now };
   }
-  // Behind a mail that was made up for, the next step is the next sweep's.
+  // After a delayed email the next sweep makes the next step.
   if (how === 'whole' && step.kind !== 'mail') checkNothingOverdue(world, now);
 }
 
 const original = newTeam('owner', { createdAt: 0, updatedAt: 0 });
 const teamOf = (): Team => ({ ...original, version: 1 });
 
-function live({ acts, everyHours, away, sweeps }: Given): World {
+function simulate({ acts, everyHours, outage, sweeps }: Given): World {
   const world: World = {
     team: teamOf(),
     owner: { tier: 'TEAM', tierExpiresAt: null },
-    mailIds: new Set(),
-    mails: [],
+    emailIds: new Set(),
+    emails: [],
     belowSince: null,
     removedAt: null,
   };
@@ -230,16 +230,16 @@ function live({ acts, everyHours, away, sweeps }: Given): World {
   for (let now = 0, count = 0; now < endMs && world.removedAt === null; now += everyHours * hourMs) {
     for (; next < acts.length && acts[next]![0] * hourMs <= now; next += 1)
       act(world, acts[next]![1], acts[next]![0] * hourMs);
-    if (now >= away.fromDays * dayMs && now < (away.fromDays + away.days) * dayMs) continue;
+    if (now >= outage.fromDays * dayMs && now < (outage.fromDays + outage.days) * dayMs) continue;
     sweep(world, sweeps[count++ % sweeps.length]!, now);
   }
   return world;
 }
 
-test('over 120 days of upgrades, lapses and reactivations a team goes from lapse to removal by the rules alone, and with all its notices', () => {
+test('follows the rules and sends all notices over 120 days of upgrades, lapses and reactivations', () => {
   const beganAt = performance.now();
   fc.assert(
-    fc.property(given, (one) => void live(one)),
+    fc.property(given, (one) => void simulate(one)),
     { numRuns: seeds },
   );
   printFigures('team life cycle', {
@@ -251,18 +251,18 @@ test('over 120 days of upgrades, lapses and reactivations a team goes from lapse
     missedNotices: 0,
     ms: performance.now() - beganAt,
   });
-  // Else the courses do not reach what they are about.
+  // Verifies that the random runs reach every kind of event.
   for (const count of Object.values(figures)) expect(count).toBeGreaterThan(25);
 });
 
-test('a team whose owner never comes back gets every notice once, in order and on its day', () => {
-  const { mails, removedAt } = live({
+test('sends every notice once, in order and on its day if the owner does not return', () => {
+  const { emails, removedAt } = simulate({
     acts: [[0, { kind: 'tier', tier: 'FREE', forDays: null }]],
     everyHours: 1,
-    away: { fromDays: 0, days: 0 },
+    outage: { fromDays: 0, days: 0 },
     sweeps: ['whole'],
   });
-  expect(mails.map(({ notice, at }) => [notice, at / dayMs])).toEqual([
+  expect(emails.map(({ notice, at }) => [notice, at / dayMs])).toEqual([
     ['lapse', 0],
     ['removal-30-days', 37],
     ['removal-7-days', 60],

@@ -12,18 +12,18 @@ import { newUser } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, enginesUnderTest, newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { startApi } from './start-api.ts';
 
-// Who asks cannot tell by the clock whether an address has an account, since the same is done for both. Clocks say little on
-// a machine that others use too, so what is done is counted: calls of the engine's ports, and hashes of passwords.
+// Response times must not reveal whether an account exists, so the server does the same work in both cases. Times are
+// not reliable on a shared machine, so the tests count the work: calls to the engine's ports and password hashes.
 const triesOfEach = 200;
 
-/** The cheapest: what a hash costs is not looked at here but in `passwords.test.ts`. */
+/** The lowest bcrypt cost; `passwords.test.ts` checks the cost of a hash. */
 const cost = 4;
 
 let own: Closers;
 let engine: Engine;
 let url: string;
 let passwordHash: string;
-/** What the request under way has asked of the engine; what the node does by itself is not in it. */
+/** Engine calls of the current request, without the node's background work. */
 let asked: string[] = [];
 const ofRequest = new AsyncLocalStorage<string[]>();
 const beginRequest = () => ofRequest.enterWith(asked);
@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.closeAll());
 
-/** Hashes that were asked for. That one without an account's costs the same is passwords.test.ts's to show. */
+/** Number of computed hashes. `passwords.test.ts` shows that a hash without an account costs the same. */
 let hashes = 0;
 
 function counted(passwords: Passwords): Passwords {
@@ -70,7 +70,7 @@ function counted(passwords: Passwords): Passwords {
   };
 }
 
-/** The engine, and its ports write down what they are asked for: `documents.find users {"index":"text", …}`. */
+/** Wraps the engine so that its ports record calls: `documents.find users {"index":"text", …}`. */
 function watched(opened: Engine): Engine {
   const ports = ['eventLog', 'messages', 'deliveries', 'documents', 'jobQueue', 'bus'] as const;
   return { ...opened, ...Object.fromEntries(ports.map((name) => [name, watchedPort(name, opened[name])])) };
@@ -114,7 +114,10 @@ interface Tried {
 
 let tries = 0;
 
-/** Sends the request, from an address of its own (each as long as the others), and resolves with its answer and what was done for it. */
+/**
+ * Sends the request, from an address of its own (each as long as the others), and resolves with its answer and what was
+ * done for it.
+ */
 async function tryOnce(path: string, json: object): Promise<Tried> {
   tries += 1;
   hashes = 0;
@@ -133,7 +136,7 @@ async function tryOnce(path: string, json: object): Promise<Tried> {
   };
 }
 
-/** Each of them for accounts and for addresses of the same form that nobody has, by turns. */
+/** Sends the request alternately for an account and for an unknown email address of the same form. */
 async function tryBoth(
   path: string,
   jsonOf: (email: string) => object,
@@ -152,8 +155,8 @@ async function tryBoth(
   return done;
 }
 
-describe(`asking about an account and about nobody, ${engineUnderTest}`, () => {
-  test('a login with a wrong password hashes once and asks the stores for the same, and is the same answer', async () => {
+describe(`requests for known and unknown accounts, ${engineUnderTest}`, () => {
+  test('a login with a wrong password computes one hash, makes the same store calls and returns the same response', async () => {
     const { account, nobody } = await tryBoth('/auth/login', (email) => ({ email, password: 'a wrong password' }));
     const first = account[0]!;
     expect(first).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' }, hashes: 1 });
@@ -162,7 +165,7 @@ describe(`asking about an account and about nobody, ${engineUnderTest}`, () => {
   });
 
   test.each(['/auth/password-reset/request', '/auth/resend-verification'])(
-    '%s looks once, adds one job, and is the same answer',
+    '%s makes one query, adds one job and returns the same response',
     async (path) => {
       const { account, nobody } = await tryBoth(path, (email) => ({ email }));
       const first = account[0]!;

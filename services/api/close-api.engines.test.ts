@@ -18,7 +18,7 @@ let topic: Topic;
 let leaving: AbortController;
 /** Holds appends to the log until it is released. */
 let log: { hold(): void; release(): void };
-/** Keeps connections, as a proxy does. */
+/** Keeps connections alive, as a proxy does. */
 let agent: Agent;
 
 beforeEach(async () => {
@@ -91,27 +91,27 @@ const publish = (words: string) =>
       .end(words);
   });
 
-test(`a node that has been told to end is not ready, and serves on, ${engineUnderTest}`, async () => {
+test(`a terminating node is not ready but continues to serve, ${engineUnderTest}`, async () => {
   expect(await read('/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
   leaving.abort();
   expect(await read('/health/ready')).toMatchObject({
     status: 503,
     body: { status: 'down', parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' } },
   });
-  expect(await publish('still taken')).toMatchObject({ status: 200 });
+  expect(await publish('still accepted')).toMatchObject({ status: 200 });
 });
 
-test('what is under way when a node closes is finished, and those who are answered are told to connect elsewhere', async () => {
+test('a closing node finishes open requests and closes their connections', async () => {
   expect(await read(`/${topic.name}/json`)).toMatchObject({ status: 200, connection: 'keep-alive' });
   log.hold();
   const publishing = publish('under way');
   const waiting = read(`/${topic.name}/json?wait=60`);
-  const underWay = await read('/health/live'); // behind them: they have arrived
+  const underWay = await read('/health/live'); // sent after them, so they have arrived
   expect(underWay).toMatchObject({ status: 200 });
   let isClosed = false;
   const closing = api.close().then(() => (isClosed = true));
   expect(await waiting).toMatchObject({ status: 200, connection: 'close', body: { messages: [], count: 0 } });
-  // On the connection that the first reads have left open; a new one is refused.
+  // Uses the open connection of the first reads; new connections are refused.
   expect(await read('/health/ready')).toMatchObject({ status: 503, connection: 'close' });
   await expect(fetch(`${api.url}/health/live`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   expect(isClosed).toBe(false);

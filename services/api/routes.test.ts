@@ -9,7 +9,7 @@ import { openApiDocument } from './http/openapi/openapi-document.ts';
 import type { Route } from './http/route.ts';
 import { routes } from './routes.ts';
 
-/** Routes are made here and never run, so they need little. */
+/** Routes are created but never called, so most dependencies are missing. */
 const table = routes({
   engine: { kind: 'embedded', jwtSecrets: [] },
   config: loadConfig({}, '/nonexistent'),
@@ -26,7 +26,7 @@ interface Operation {
 
 const document = openApiDocument(table, '1.2.3') as { paths: Record<string, Record<string, Operation>> };
 
-/** Where the document has the operation: parameters may have other names there. */
+/** Returns the operation in the document, where parameters may have other names. */
 function placeOf({ path, method }: Pick<Route, 'path' | 'method'>): { path: string; operation: Operation } {
   const shape = (of: string) => of.replaceAll(/\{\w+\}/g, '{}');
   const places = Object.keys(document.paths).filter((one) => shape(one) === shape(path));
@@ -34,7 +34,7 @@ function placeOf({ path, method }: Pick<Route, 'path' | 'method'>): { path: stri
   return { path: places[0]!, operation: document.paths[places[0]!]![method.toLowerCase()]! };
 }
 
-test('the document is valid OpenAPI 3.1, and all its references lead somewhere', async () => {
+test('the document is valid OpenAPI 3.1 and all its references resolve', async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(structuredClone(document));
   expect([valid, errors]).toEqual([true, undefined]);
@@ -48,7 +48,7 @@ test('the document is valid OpenAPI 3.1, and all its references lead somewhere',
   expect(lost).toEqual([]);
 });
 
-test('every route is in the document, and nothing else is', () => {
+test('the document contains every route and no other', () => {
   const documented = Object.values(document.paths).flatMap((item) =>
     Object.entries(item).map(([method, { operationId }]) => `${method.toUpperCase()} ${operationId}`),
   );
@@ -56,7 +56,7 @@ test('every route is in the document, and nothing else is', () => {
 });
 
 test.each(table.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s has the parameters of its path, its scope and its success',
+  '%s has its path parameters, scope and success status',
   (_name, route) => {
     const {
       path,
@@ -71,7 +71,7 @@ test.each(table.map((route) => [`${route.method} ${route.path}`, route] as const
   },
 );
 
-test('a body may be left out by a publish of text, whose text may come in a header, and where no field is required', () => {
+test('a body is optional for a text publish and if no field is required', () => {
   const withBody = Object.values(document.paths)
     .flatMap((item) => Object.values(item))
     .filter(({ requestBody }) => requestBody !== undefined);
@@ -106,7 +106,7 @@ test('docs/interface.md describes every route and no other, and docs/proofs.md p
   expect(listed(proofs)).toEqual(expected);
 });
 
-test("no body reaches an object's prototype, whatever names its fields have", () => {
+test("no field name in a body changes an object's prototype", () => {
   const polluted = '{"polluted":true,"isActive":true,"tier":"TEAM"}';
   for (const { id, body, reads } of table) {
     const schema = body ?? reads?.body?.schema;
@@ -133,7 +133,7 @@ test("no body reaches an object's prototype, whatever names its fields have", ()
   }
 });
 
-test('an example of a body passes the schema that checks it', () => {
+test('every body example matches its schema', () => {
   for (const { body, reads } of table) {
     const schema = body ?? reads?.body?.schema;
     for (const example of (schema?.meta()?.['examples'] ?? []) as unknown[])

@@ -1,16 +1,19 @@
-/** What may import what. docs/architecture.md shows this table; tests/architecture.test.ts holds code and document to it. */
+/**
+ * The allowed imports. tests/architecture.test.ts checks the code and the table in docs/architecture.md against this
+ * table.
+ */
 export interface Boundary {
   /**
-   * A folder with all below it, or files (`folder/*.ts`, `folder/{a,b}.ts`). A `*` in a folder stands for several
-   * folders, none of which may import another. The last row that matches a file is its row.
+   * A folder with its subfolders, or files (`folder/*.ts`, `folder/{a,b}.ts`). A `*` in a folder matches several
+   * folders, which may not import each other. The last row that matches a file applies.
    */
   readonly of: string;
   /**
-   * What its files may import beside each other; `!` takes out again. Test code is open to test code and to rows that name its
-   * folder; it may also import all of `shared` but the drivers.
+   * What its files may import in addition to each other; `!` excludes. Test code may be imported by test code and by
+   * rows that name its folder. Test code may also import all of `shared` except the drivers.
    */
   readonly mayImport: readonly string[];
-  /** Packages of engines that it may name, or none at all: not even Node's own. */
+  /** The restricted packages that its files may import; `none`: no packages at all, not even Node's. */
   readonly packages?: readonly string[] | 'none';
 }
 
@@ -29,7 +32,7 @@ const tracingPackages = ['api', 'core', 'exporter-trace-otlp-proto', 'resources'
   (name) => `@opentelemetry/${name}`,
 );
 
-/** Named by the rows that list them, and by no others. */
+/** Packages that only the rows that list them may import. */
 export const ownedPackages: readonly string[] = [...clusterPackages, ...embeddedPackages, ...tracingPackages];
 
 export const boundaries: readonly Boundary[] = [
@@ -94,12 +97,12 @@ export const boundaries: readonly Boundary[] = [
   { of: 'tests/support/stack.ts', mayImport: sharedButDrivers },
 ];
 
-/** The table as docs/architecture.md has it. */
+/** Renders the table for docs/architecture.md. */
 export function boundariesAsMarkdown(): string {
   const rows = boundaries.map(
     ({ of, mayImport, packages }) => `| \`${of}\` | ${importsInWords(mayImport)} | ${packagesInWords(packages)} |`,
   );
-  return ['| files | may import, of ours | packages that are theirs |', '|---|---|---|', ...rows].join('\n');
+  return ['| files | may import | restricted packages |', '|---|---|---|', ...rows].join('\n');
 }
 
 function importsInWords(mayImport: readonly string[]): string {
@@ -110,5 +113,5 @@ function importsInWords(mayImport: readonly string[]): string {
 
 function packagesInWords(packages: Boundary['packages']): string {
   if (packages === undefined) return '';
-  return packages === 'none' ? 'no package at all' : packages.map((name) => `\`${name}\``).join(', ');
+  return packages === 'none' ? 'no packages' : packages.map((name) => `\`${name}\``).join(', ');
 }

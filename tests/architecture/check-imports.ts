@@ -5,15 +5,15 @@ import type { Import } from './read-imports.ts';
 const testSuffix = /\.(test|contract|fixtures?|place|child|child-process)\.ts$/;
 const testFolders = ['tests', 'tools', 'shared/testing', 'shared/contracts', 'simulators'];
 
-/** Whether the file serves tests (or development) alone. */
+/** Whether the file is used only for tests or development. */
 export const isTestCode = (file: string): boolean =>
   testSuffix.test(file) || testFolders.some((folder) => covers(folder, file) !== null);
 
-/** What the import breaks, as a sentence for whoever wrote it, or null. */
+/** Returns the broken rule as a sentence, or null if the import is allowed. */
 export function checkImport(imported: Import): string | null {
   const row = rowOf(imported.from);
   if (row === undefined)
-    return `${imported.from} is in no row of tests/architecture/boundaries.ts: give its folder one`;
+    return `${imported.from} has no row in tests/architecture/boundaries.ts: add one for its folder`;
   const { from, file } = imported;
   if (file === null) return checkPackage(imported, row);
   if (
@@ -21,9 +21,9 @@ export function checkImport(imported: Import): string | null {
     !isTestCode(from) &&
     !row.mayImport.some((entry) => isTestCode(`${entry}/`) && covers(entry, file) !== null)
   )
-    return `${from} imports ${file}: only tests may import test code, and rows that name it`;
+    return `${from} imports ${file}: only tests and rows that name its folder may import test code`;
   if (isOfOneKind(from, file, row) || isAllowed(file, row.mayImport)) return null;
-  // Tests also see all that is shared, and run whole programs as processes.
+  // Tests may also import everything in `shared` except the drivers, and start programs as processes.
   if (isTestCode(from) && (imported.isStarted || isAllowed(file, ['shared', '!shared/drivers', 'simulators'])))
     return null;
   return `${from} imports ${file}: ${row.of} may import ${row.mayImport.join(', ') || 'nothing'}`;
@@ -33,14 +33,17 @@ function checkPackage({ from, package: name }: Import, row: Boundary): string | 
   if (ownedPackages.includes(name!)) {
     return row.packages?.includes(name!) === true
       ? null
-      : `${from} imports ${name}: only the rows that list it may name it`;
+      : `${from} imports ${name}: only rows that list the package may import it`;
   }
   return row.packages === 'none' && !isTestCode(from)
-    ? `${from} imports ${name}: ${row.of} may import no package`
+    ? `${from} imports ${name}: ${row.of} may not import packages`
     : null;
 }
 
-/** Import cycles, each as its members in the order of the alphabet. `nodeOf` says what imports what: files, or folders. */
+/**
+ * Returns the import cycles, each as its sorted members. `nodeOf` maps a file to the node of the graph: the file or its
+ * folder.
+ */
 export function findCycles(imports: readonly Import[], nodeOf: (file: string) => string): string[][] {
   const targets = new Map<string, Set<string>>();
   for (const { from, file } of imports) {
@@ -65,18 +68,18 @@ function reachableFrom(start: string, targets: ReadonlyMap<string, ReadonlySet<s
   return seen;
 }
 
-/** The folder of a file, as far as cycles go: files with a row of their own are apart from the folder that they stand in. */
+/** The folder of a file for cycles. Files with a separate row do not count as part of their folder. */
 export function folderOf(file: string): string {
   const row = rowOf(file);
   return row !== undefined && row.of.includes('{') ? row.of : file.slice(0, file.lastIndexOf('/'));
 }
 
-/** The row that a file is judged by. */
+/** Returns the row that applies to a file. */
 export function rowOf(file: string): Boundary | undefined {
   return boundaries.findLast(({ of }) => covers(of, file) !== null);
 }
 
-/** Both under the row, and where the row stands for several folders, in the same one. */
+/** Whether both files match the row and, if the row matches several folders, are in the same folder. */
 function isOfOneKind(from: string, file: string, row: Boundary): boolean {
   return rowOf(file) === row && covers(row.of, from) === covers(row.of, file);
 }
@@ -84,7 +87,8 @@ function isOfOneKind(from: string, file: string, row: Boundary): boolean {
 function isAllowed(file: string, entries: readonly string[]): boolean {
   const last = entries.findLast((entry) => {
     const pattern = entry.replace('!', '');
-    // Files are open by their row: `folder/*.ts` leaves out those beside them that have another one.
+    // An entry for files allows only files with that row: `folder/*.ts` excludes files in the folder that have another
+    // row.
     return isOfFiles(pattern) ? rowOf(file)?.of === pattern : covers(pattern, file) !== null;
   });
   return last !== undefined && !last.startsWith('!');
@@ -92,7 +96,10 @@ function isAllowed(file: string, entries: readonly string[]): boolean {
 
 const isOfFiles = (pattern: string): boolean => pattern.endsWith('.ts');
 
-/** The folder that the pattern stands for here, or the pattern itself where it is one of files; null if the file is elsewhere. */
+/**
+ * Returns the folder that the pattern matches, or the pattern itself if it matches files; null if the file does not
+ * match.
+ */
 function covers(pattern: string, file: string): string | null {
   if (isOfFiles(pattern)) return matchesGlob(file, pattern) ? pattern : null;
   const folder = file.split('/').slice(0, pattern.split('/').length).join('/');

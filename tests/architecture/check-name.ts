@@ -1,13 +1,13 @@
 import path from 'node:path/posix';
 import ts from 'typescript';
 
-/** What a driver's name begins with, and its exports' need not. */
+/** The technology prefix of a driver file, which its exports may omit. */
 const technology = /^(?:kafka|mongo|redis|bullmq|sqlite)-/;
 
 /**
- * What is wrong with the name of a file that exports one value (a function, a class, a constant), as a sentence, or null.
- * Its name and the export's, or that of a type beside it, are the same words; either may say more (`serve.ts` exports
- * `serveCommand`, `kafka-topic.ts` `ensureKafkaTopic`). A file that exports several is named after what they are about.
+ * Returns the fault in the name of a file that exports one value (a function, class or constant) as a sentence, or
+ * null. The file name must consist of the words of the export or of an exported type; either may be longer (`serve.ts`
+ * exports `serveCommand`, `kafka-topic.ts` `ensureKafkaTopic`). A file with several exports is named after their topic.
  */
 export function checkName(file: string, source: string): string | null {
   const { values, types } = exportsOf(source);
@@ -17,7 +17,7 @@ export function checkName(file: string, source: string): string | null {
   const isSaid = [...values, ...types]
     .map(plain)
     .some((word) => forms.some((form) => word.includes(form) || form.includes(word)));
-  return isSaid ? null : `${file} exports ${values[0]!}: the one should be named after the other`;
+  return isSaid ? null : `${file} exports ${values[0]!}: file and export must have the same name`;
 }
 
 const plain = (name: string): string => name.replaceAll('-', '').toLowerCase();

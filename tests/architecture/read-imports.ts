@@ -4,20 +4,20 @@ import ts from 'typescript';
 /** One import of one file. Paths are relative to the root of the repository. */
 export interface Import {
   readonly from: string;
-  /** The file that is imported, or null for a package. */
+  /** The imported file, or null for a package. */
   readonly file: string | null;
   /** The package's name (`node:fs`, `@scope/name`), or null for a file of ours. */
   readonly package: string | null;
-  /** Named by its address, to run in a thread or process of its own. */
+  /** Whether the file is referenced by URL, to run in a separate thread or process. */
   readonly isStarted: boolean;
 }
 
 const startedModule = /new URL\(\s*(['"])(?<specifier>[^'"]+\.ts)\1\s*,\s*import\.meta\.url/g;
 
 /**
- * Every import of the source, whatever its form: `import` and `export … from`, of types too, `import('…')`, and files
- * named by `new URL('….ts', import.meta.url)`. `workspaces` maps the names of our packages to their folders. Relative
- * imports name their file in full and workspaces export their files as they lie, so that no module needs to be looked for.
+ * Returns every import of the source: `import` and `export … from`, including types, `import('…')`, and files
+ * in `new URL('….ts', import.meta.url)`. `workspaces` maps the names of our packages to their folders. Relative
+ * imports contain the full file name and workspaces export files by path, so no module resolution is needed.
  */
 export function readImports(from: string, source: string, workspaces: ReadonlyMap<string, string>): Import[] {
   const imported = ts.preProcessFile(source, true, true).importedFiles.map(({ fileName }) => importOf(fileName, false));
