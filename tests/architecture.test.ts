@@ -75,7 +75,7 @@ describe('sources', () => {
       .filter(([file, source]) => !isTestCode(file) && /\baudit(Entries|Origins)\b/.test(source))
       .map(([file]) => file);
     expect(naming.sort()).toEqual([
-      'services/retention/remove-old-audit-entries.ts',
+      'services/retention/expired-documents.ts',
       'shared/collections/audit-log.ts',
       'shared/collections/collections.ts',
       'shared/installation/transfer/moved-collections.ts',
@@ -110,9 +110,9 @@ describe('refuses the import', () => {
     ['shared/domain/topics/topic.ts', 'zod'],
     ['shared/domain/topics/topic.ts', 'node:crypto'],
     ['shared/platform/passwords.ts', '../domain/errors.ts'],
-    ['shared/ports/bus.ts', '../collections/topics.ts'],
-    ['shared/ports/bus.ts', '../platform/log.ts'],
-    ['shared/ports/bus.ts', 'ioredis'],
+    ['shared/ports/bus/bus.ts', '../../collections/topics.ts'],
+    ['shared/ports/bus/bus.ts', '../../platform/logger.ts'],
+    ['shared/ports/bus/bus.ts', 'ioredis'],
     ['shared/collections/topics.ts', '../drivers/cluster/mongo-documents.ts'],
     ['shared/collections/topics.ts', '../platform/log.ts'],
     ['shared/drivers/cluster/open-cluster.ts', '../embedded/open-embedded.ts'],

@@ -6,12 +6,15 @@ import type { RequestContext } from './http/route.ts';
 /** The parts of a request that show its origin. */
 export type AuditedRequest = Pick<RequestContext, 'request'>;
 
-function from(deps: ApiDeps, { request }: AuditedRequest): Pick<AuditSource, 'address' | 'userAgent'> {
+function from(
+  deps: Pick<ApiDeps, 'wholeAddress'>,
+  { request }: AuditedRequest,
+): Pick<AuditSource, 'address' | 'userAgent'> {
   return { address: deps.wholeAddress(request), userAgent: request.headers['user-agent'] ?? null };
 }
 
 /** Records actions of the caller's account. Throws like `context.account()`. */
-export function auditOf(deps: ApiDeps, context: RequestContext): Audit {
+export function auditOf(deps: Pick<ApiDeps, 'clock' | 'makeId' | 'wholeAddress'>, context: RequestContext): Audit {
   const { userId, scopes, credentialId } = context.account();
   return auditBy(deps, {
     actor: userId,
@@ -23,7 +26,7 @@ export function auditOf(deps: ApiDeps, context: RequestContext): Audit {
 
 /** Records actions of an account without a credential in the request, or of an anonymous actor. */
 export function auditAs(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'makeId' | 'wholeAddress'>,
   context: AuditedRequest,
   by: { readonly actor: string; readonly through: AuditThrough; readonly credentialId?: string },
 ): Audit {
@@ -31,11 +34,14 @@ export function auditAs(
 }
 
 /** Records actions of the operator. */
-export function auditOfOperator(deps: ApiDeps, context: RequestContext): Audit {
+export function auditOfOperator(
+  deps: Pick<ApiDeps, 'clock' | 'makeId' | 'wholeAddress'>,
+  context: RequestContext,
+): Audit {
   return auditAs(deps, context, { actor: 'operator', through: 'admin_token' });
 }
 
 /** Records consequences of an action. */
-export function auditOfSystem(deps: ApiDeps): Audit {
+export function auditOfSystem(deps: Pick<ApiDeps, 'clock' | 'makeId'>): Audit {
   return auditBy(deps, bySystem);
 }

@@ -1,16 +1,16 @@
+import type { PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
 import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/channels.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
-import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
-import type { Messages, ReconciledRecord } from '@tocsin/shared/ports/messages.ts';
+import type { ReconciledRecord, MessageIngest } from '@tocsin/shared/ports/messages/message-ingest.ts';
 import type { TopicActivity } from '@tocsin/shared/operations/topics/topic-activity.ts';
 import type { FanOutMetrics } from './fanout-metrics.ts';
 
 export interface FanOutDeps {
-  readonly messages: Pick<Messages, 'reconcile' | 'moveWatermark'>;
-  readonly bus: Pick<Bus, 'isConnected' | 'publish'>;
+  readonly messages: Pick<MessageIngest, 'reconcile' | 'moveWatermark'>;
+  readonly bus: Pick<PubSub, 'isConnected' | 'publish'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Observes every publish. */

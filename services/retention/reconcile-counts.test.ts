@@ -3,7 +3,7 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { reconcileCounts } from './reconcile-counts.ts';
-import { beside, sweepDeps } from './sweep/sweep-deps.fixtures.ts';
+import { withMethods, sweepDeps } from './sweep/sweep-deps.fixtures.ts';
 
 const engine = await useTestEngine();
 const dayMs = 86_400_000;
@@ -22,7 +22,7 @@ test('recounts every topic once a day, and resumes an interrupted run', async ()
   };
   const run = () =>
     reconcileCounts(
-      sweepDeps(engine, () => now, { messages: beside(engine.messages, { recount }) }),
+      sweepDeps(engine, () => now, { messages: withMethods(engine.messages, { recount }) }),
       { endsAt: Infinity, closing: closing.signal },
     );
 

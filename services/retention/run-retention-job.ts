@@ -23,13 +23,13 @@ const retentionJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('erase-account'), userId: z.string() }),
 ]);
 
-/** Time limit of a sweep run. The next slot continues it, or, for a sweep that `goesOn`, its own job after `goOnPauseMs`. Shorter than any sensible schedule. */
+/** Time limit of a sweep run. The next slot continues it, or, for a sweep that `continues`, its own job after `continuePauseMs`. Shorter than any sensible schedule. */
 const sweepMsMax = 30_000;
 /** Batches of a clean-up or erasure before other jobs can run. */
 const cleanUpBatchesMax = 20;
-const awayPauseMs = 5_000;
+const outagePauseMs = 5_000;
 /** The pause before a sweep continues, so that other jobs can run. */
-const goOnPauseMs = 100;
+const continuePauseMs = 100;
 
 export interface RetentionJobDeps extends RetentionDeps {
   readonly closing: AbortSignal;
@@ -51,7 +51,7 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
     return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
   const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);
   const hasMore = await runSweep(deps, sweep);
-  if (hasMore && sweep.goesOn === true) throw new RetryLater(goOnPauseMs, 'more work remains');
+  if (hasMore && sweep.continues === true) throw new RetryLater(continuePauseMs, 'more work remains');
 }
 
 function sweepNamed(asked: string): Sweep {
@@ -61,7 +61,7 @@ function sweepNamed(asked: string): Sweep {
 }
 
 function operatorsRun(request: RunRequest): Sweep {
-  return { name: 'expire-messages', goesOn: true, run: (deps, limit) => expireMessages(deps, limit, request) };
+  return { name: 'expire-messages', continues: true, run: (deps, limit) => expireMessages(deps, limit, request) };
 }
 
 /** Logs a failed run and ends it; the next slot tries again. Resolves with whether it ran out of time. */
@@ -94,7 +94,7 @@ async function untilDone(work: Promise<BatchReport>): Promise<void> {
   const hasMore = await work.then(
     (report) => report.hasMore,
     (error: unknown) => {
-      if (isUnavailable(error)) throw new RetryLater(awayPauseMs, error.message);
+      if (isUnavailable(error)) throw new RetryLater(outagePauseMs, error.message);
       throw error;
     },
   );

@@ -63,8 +63,8 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
       auditRetentionMs: Math.round(config.AUDIT_RETENTION_DAYS * 86_400_000),
       audit: auditBy({ makeId: randomId, clock }, bySystem),
       closing: closing.signal,
-      giveWay: sweepThrottle(engine),
-      storeTime: options.storeTime ?? (() => engine.documents.storeTime()),
+      throttle: sweepThrottle(engine),
+      storeTime: options.storeTime ?? (async () => engine.storage.time?.() ?? null),
     };
     for (const { name } of sweeps) {
       await engine.jobQueue.schedule(retentionQueue, { id: `sweep.${name}`, every, data: { kind: 'sweep', name } });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { BudgetWindow } from '../ports/bus.ts';
+import type { BudgetWindow } from '../ports/bus/rate-limiter.ts';
 import { BudgetCounters } from './budget-counters.ts';
 
 const window = (key: string, lengthMs: number): BudgetWindow => ({ key, limit: 3, span: { lengthMs } });

@@ -1,4 +1,4 @@
-import type { BudgetState, BudgetWindow } from '../ports/bus.ts';
+import type { BudgetState, BudgetWindow } from '../ports/bus/rate-limiter.ts';
 
 /** A started window. */
 export interface CountedWindow {

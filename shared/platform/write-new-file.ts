@@ -7,15 +7,15 @@ import { dirname, resolve } from 'node:path';
  * file. Only its owner can read it; nothing is overwritten. Throws an error for the operator if the path exists or cannot
  * be written, otherwise what `write` throws; leaves no file in either case.
  *
- * `beside` lists suffixes of companion files that `write` may leave and that must not exist next to the finished file:
+ * `companions` lists suffixes of companion files that `write` may leave and that must not exist next to the finished file:
  * stale ones would be taken for its own.
  */
 export async function writeNewFile<T>(
   path: string,
   write: (partial: string) => Promise<T>,
-  beside: readonly string[] = [],
+  companions: readonly string[] = [],
 ): Promise<T> {
-  refuseTaken(path, beside);
+  refuseTaken(path, companions);
   const partial = `${path}.${process.pid}.partial`;
   const folder = dirname(resolve(path));
   const made = await open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -25,17 +25,17 @@ export async function writeNewFile<T>(
     await made.close();
     const value = await write(partial);
     await toDisk(partial);
-    refuseTaken(path, beside);
+    refuseTaken(path, companions);
     await rename(partial, path);
     await toDisk(folder);
     return value;
   } finally {
-    for (const ending of ['', ...beside]) await rm(partial + ending, { force: true });
+    for (const ending of ['', ...companions]) await rm(partial + ending, { force: true });
   }
 }
 
-function refuseTaken(path: string, beside: readonly string[]): void {
-  const taken = ['', ...beside].map((ending) => path + ending).find(existsSync);
+function refuseTaken(path: string, companions: readonly string[]): void {
+  const taken = ['', ...companions].map((ending) => path + ending).find(existsSync);
   if (taken !== undefined) throw new Error(`${taken} already exists: move it, or choose another path`);
 }
 

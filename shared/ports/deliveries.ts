@@ -4,19 +4,19 @@ import type { MobileSettings, Subscription } from '../domain/push/subscription.t
 import type { Collection } from './documents.ts';
 
 /**
- * Who a message is to be pushed to, and what became of each push: the walk over a topic's recipients and the
- * delivery ledger. Both are large, so they have a port of their own beside the documents.
+ * The recipients of a message and the delivery ledger, which records the outcome of each push. Both are large, so they
+ * have their own port next to the documents.
  *
- * The recipients are the `subscriptions` and `devices` of the document store, read by the driver's own queries.
- * Guarantee: a (message, device) is claimed by one caller at a time, across processes and their deaths.
- * Every call throws AppError `unavailable` when the store cannot be reached.
+ * Recipients are read by the driver's own queries from the `subscriptions` and `devices` of the document store.
+ * Guarantee: one caller at a time has the claim on a (message, device), across processes and crashes.
+ * Every call throws AppError `unavailable` if the store is unreachable.
  */
 export interface Deliveries {
   /**
-   * A page of the topic's subscriptions whose mobile settings let the message through (see passesMobileFilter), in
-   * order of subscription id, each with its user's active devices; subscriptions without one are in the page too, with
-   * an empty list. `next` is the cursor of the next page, null after the last. A page can be shorter than `limit`, or
-   * empty, and not be the last: a driver looks at a bounded number of subscriptions at once.
+   * Returns a page of the topic's subscriptions whose mobile settings allow the message (see passesMobileFilter), in
+   * subscription ID order, each with its user's active devices, or an empty list if there is no device.
+   * `next` is the cursor of the next page, null after the last one. A page before the last one can be shorter than `limit`
+   * or empty, because a driver reads a limited number of subscriptions per call.
    */
   recipients(
     match: { topicId: string; message: Pick<Message, 'priority' | 'tags'> },
@@ -27,11 +27,11 @@ export interface Deliveries {
   hasRecipients(topicId: string): Promise<boolean>;
 
   /**
-   * Claims pushes before they are sent: stores a `pending` row where there is none, takes over a `retrying` one that is
-   * due, and a `pending` one whose claim is older than `staleAfterMs` (its owner died; the outcome is unknown).
-   * Where `again` says so, rows that are over are taken over as well, never one that is `sent`.
-   * Resolves with the claimed rows' device ids: only these may be sent. `attempts` of a claimed row grows by one.
-   * All claims are of one message, at most 1,000; throws RangeError else.
+   * Claims pushes before they are sent: inserts a missing row as `pending`, takes over a due `retrying` row,
+   * and a `pending` row whose claim is older than `staleAfterMs` (its owner died; the outcome is unknown).
+   * With `again`, also takes over finished rows with these statuses, but never `sent` ones.
+   * Resolves with the claimed device IDs; only these may be sent. Increments `attempts` of claimed rows.
+   * All claims must be for one message, at most 1,000; otherwise throws RangeError.
    */
   claim(
     claims: readonly Claim[],
@@ -39,36 +39,36 @@ export interface Deliveries {
   ): Promise<Set<string>>;
 
   /**
-   * Stores outcomes; a row that is not there yet (a skip needs no claim) is made. Of several of one push the last counts.
-   * What is `sent` stays so against a later `skipped` or `retrying`: these come from a worker that did not know.
+   * Stores outcomes and inserts missing rows (a skip needs no claim). The last of several outcomes of a push wins.
+   * A later `skipped` or `retrying` does not overwrite `sent`, because it comes from a worker with stale data.
    */
   record(outcomes: readonly Outcome[], now: number): Promise<void>;
 
   /**
-   * The message's rows, of one user, of some devices (at most 1,000) or of all, in order of device id; at most `limit`, of
-   * all with the cursor `after` those that come after this device.
+   * Returns at most `limit` rows of the message in device ID order: of one user, of some devices (at most 1,000), or all;
+   * with the cursor `after`, those after this device.
    */
   find(
     messageId: string,
     filter: { userId?: string; deviceIds?: readonly string[]; after?: string; limit: number },
   ): Promise<Delivery[]>;
 
-  /** How many rows of the message have each status; every status has an entry. */
+  /** Returns the number of the message's rows per status. Every status has an entry. */
   counts(messageId: string): Promise<Record<DeliveryStatus, number>>;
 
-  /** Removes rows last updated before the time, at most `limit`; resolves with how many went. */
+  /** Removes at most `limit` rows last updated before the time; resolves with their number. */
   removeBefore(time: number, limit: number): Promise<number>;
 
-  /** Removes rows of pushes to the user, at most `limit`; resolves with how many went. A claim under way may store one again. */
+  /** Removes at most `limit` rows of pushes to the user; resolves with their number. A concurrent claim may insert one again. */
   removeOfUser(userId: string, limit: number): Promise<number>;
 
   close(): Promise<void>;
 }
 
-/** How long the ledger answers why a push did or did not come, since the last that happened to it. */
+/** How long the ledger keeps a row after its last change. */
 export const ledgerMs = 7 * 86_400_000;
 
-/** The documents that recipients are made from: the driver reads them by its own queries. */
+/** The document collections of recipients, which the driver reads by its own queries. */
 export interface RecipientCollections {
   readonly subscriptions: Collection<Subscription>;
   readonly devices: Collection<Device>;
@@ -93,7 +93,7 @@ export interface RecipientDevice {
 export const deliveryStatuses = ['pending', 'sent', 'skipped', 'retrying', 'dead_token', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** What a push that did not reach its device ended with. */
+/** The final statuses of pushes that did not reach their device. */
 export const revivable = ['failed', 'skipped', 'dead_token'] as const satisfies readonly DeliveryStatus[];
 export type RevivableStatus = (typeof revivable)[number];
 
@@ -108,9 +108,9 @@ export interface Claim {
 
 export interface Outcome extends Claim {
   readonly status: Exclude<DeliveryStatus, 'pending'>;
-  /** Why: the rule, the provider's answer. Null for a plain `sent`. */
+  /** The reason: a rule or the provider's response. Null for `sent` without one. */
   readonly reason: string | null;
-  /** For `retrying`: not to be claimed before this time. */
+  /** For `retrying`: the earliest time of the next claim. */
   readonly retryAt?: number;
 }
 

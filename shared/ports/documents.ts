@@ -1,44 +1,38 @@
 /**
- * The document store for the light entities (users, teams, topics, devices, keys, …).
+ * The document store for small entities (users, teams, topics, devices, keys, …).
  *
- * It is closed on purpose: no query language, no filter that is not a declared index, no interactive transaction.
- * Guarantees: reads see what was written before (read your writes, on every node); unique keys hold under races;
- * `commit` is all or nothing; what resolved survives a crash.
- * Every call throws AppError `unavailable` when the store cannot be reached (within two seconds when it is known to be
- * away), UniqueKeyViolation and StaleVersion as named below.
+ * The port is deliberately narrow: no query language, no filter without a declared index, no interactive transaction.
+ * Guarantees: reads see all earlier writes (of every node); unique keys hold under races; `commit` is atomic; resolved
+ * writes survive a crash.
+ * Every call throws AppError `unavailable` if the store is unreachable (within two seconds during a known outage), and
+ * UniqueKeyViolation and StaleVersion as documented below.
  */
 export interface Documents {
-  /** The document, or null. */
+  /** Returns the document, or null. */
   get<T extends Document>(collection: Collection<T>, id: string): Promise<T | null>;
 
-  /** The documents that exist, in any order; at most 1,000 ids. */
+  /** Returns the existing documents, in any order; at most 1,000 IDs. */
   getMany<T extends Document>(collection: Collection<T>, ids: readonly string[]): Promise<T[]>;
 
-  /** The ids and these fields of the documents that exist, in any order; at most 1,000 ids. For many documents of which little is asked. */
+  /** Returns only the ID and these fields of the existing documents, in any order; at most 1,000 IDs. */
   pick<T extends Document, F extends keyof T & string>(
     collection: Collection<T>,
     ids: readonly string[],
     fields: readonly F[],
   ): Promise<Pick<T, F | 'id'>[]>;
 
-  /** Sorted by the index's fields after the given ones, then by id: null first, false before true, texts by their UTF-8 bytes. */
+  /** Returns matching documents, sorted by the index fields after the given ones, then by ID: null first, false before true, texts by UTF-8 bytes. */
   find<T extends Document>(collection: Collection<T>, query: Query<T>): Promise<T[]>;
 
-  /** How many documents match; `limit` and `offset` are not looked at. */
+  /** Returns the number of matching documents; ignores `limit` and `offset`. */
   count<T extends Document>(collection: Collection<T>, query: Omit<Query<T>, 'limit'>): Promise<number>;
 
-  /**
-   * A text that is another one after every write to any of the collections, whoever made it: what was read of them and kept is
-   * as good as read now while the stamp that was taken before is the same. Null where the engine cannot tell without asking.
-   */
-  stamp(collections: readonly { readonly name: string }[]): string | null;
-
-  /** Stores a new document (its `version` becomes 1). Throws UniqueKeyViolation, also for an id that exists. */
+  /** Stores a new document with `version` 1. Throws UniqueKeyViolation, also for an existing ID. */
   insert<T extends Document>(collection: Collection<T>, document: New<T>): Promise<T>;
 
   /**
    * Sets the given fields if the stored version is `version`, and resolves with the new document (version + 1).
-   * Throws StaleVersion when it is not, or the document is gone; UniqueKeyViolation.
+   * Throws StaleVersion if the version differs or the document does not exist; UniqueKeyViolation.
    */
   update<T extends Document>(
     collection: Collection<T>,
@@ -47,14 +41,14 @@ export interface Documents {
   ): Promise<T>;
 
   /**
-   * Adds to integer fields (null counts as 0) without regard to the version, which stays. A document that is gone
-   * changes nothing. Throws UniqueKeyViolation.
+   * Adds to integer fields (null counts as 0), regardless of the version, which does not change. Ignores a missing
+   * document. Throws UniqueKeyViolation.
    */
   increment<T extends Document>(collection: Collection<T>, id: string, by: Increments<T>): Promise<void>;
 
   /**
-   * Raises a `time` or `integer` field to a value in all of the documents where it is lower or null, without regard to the
-   * version, which stays. Documents that are gone change nothing. At most 1,000 ids; never a field of a unique key.
+   * Raises a `time` or `integer` field to a value in all documents where it is lower or null, regardless of the version,
+   * which does not change. Ignores missing documents. At most 1,000 IDs; not for fields of unique keys.
    */
   raise<T extends Document>(
     collection: Collection<T>,
@@ -62,20 +56,18 @@ export interface Documents {
     raised: { field: keyof T & string; to: number },
   ): Promise<void>;
 
-  /** Removes the document; resolves with whether it was there. */
+  /** Removes the document; resolves with whether it existed. */
   remove<T extends Document>(collection: Collection<T>, id: string): Promise<boolean>;
 
-  /** Conditional writes that all happen, in order, or none. At most 1,000. Throws as the single operations do. */
+  /** Runs conditional writes in order, all or none; at most 1,000. Throws like the single operations. */
   commit(writes: readonly Write[]): Promise<void>;
 
-  /** What the store's own clock shows; null where it has none but this process's. */
-  storeTime(): Promise<number | null>;
-
+  /** Resolves if the store responds within two seconds; throws otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Every document has an id and a version, which grows by one with each update. */
+/** Every document has an ID and a version that each update increments. */
 export interface Document {
   readonly id: string;
   readonly version: number;
@@ -85,29 +77,29 @@ export type New<T extends Document> = Omit<T, 'version'>;
 export type Changes<T extends Document> = Partial<Omit<T, 'id' | 'version'>>;
 export type Increments<T extends Document> = { readonly [K in keyof T as T[K] extends number ? K : never]?: number };
 
-/** `time` is milliseconds since the epoch; `json` is any JSON value, kept as it is. Any field may be null. */
+/** `time` is milliseconds since the epoch; `json` is any JSON value, stored unchanged. Any field can be null. */
 export type FieldKind = 'text' | 'integer' | 'real' | 'boolean' | 'time' | 'json';
 
 /**
- * A kind of document, declared once; drivers make their tables and models from it.
- * Fields of indexes and unique keys are of kind text, integer, boolean or time.
+ * The declaration of a document collection, from which drivers create tables and models.
+ * Fields of indexes and unique keys must be text, integer, boolean or time.
  */
 export interface Collection<T extends Document> {
   readonly name: string;
   readonly fields: { readonly [K in Exclude<keyof T, 'id' | 'version'>]: FieldKind };
-  /** Named lists of fields that no two documents share. A document with null in one of them is not bound by the key. */
+  /** Named lists of fields whose values are unique. A document with null in one of them is exempt. */
   readonly uniqueKeys: { readonly [name: string]: readonly (keyof T & string)[] };
   readonly indexes: { readonly [name: string]: readonly (keyof T & string)[] };
-  /** Documents are inserted and removed, and never changed: `update`, `increment` and `raise` throw a TypeError. */
+  /** Documents can only be inserted and removed: `update`, `increment` and `raise` throw TypeError. */
   readonly isAppendOnly?: boolean;
 }
 
 export interface Query<T extends Document> {
-  /** Name of an index or a unique key of the collection. Through a key, only documents that it binds are found. */
+  /** The name of an index or unique key of the collection. A unique key only finds documents that it applies to. */
   readonly index: string;
-  /** Values for the first fields of the index; none of them null. May be empty. */
+  /** Values of the first fields of the index, without nulls. Can be empty. */
   readonly equals: Partial<T>;
-  /** Bounds, inclusive, on the index field that follows those. Nulls are outside of every bound. */
+  /** Inclusive bounds on the next index field. Nulls never match bounds. */
   readonly from?: string | number;
   readonly to?: string | number;
   readonly descending?: boolean;
@@ -116,7 +108,7 @@ export interface Query<T extends Document> {
   readonly offset?: number;
 }
 
-/** One of the writes of a `commit`. Made with `write.*`, which keeps collection and document types together. */
+/** A write of a `commit`. Create it with `write.*`, which checks the types of collection and document. */
 export type Write =
   | { readonly kind: 'insert'; readonly collection: Collection<Document>; readonly document: New<Document> }
   | {
@@ -127,14 +119,14 @@ export type Write =
       readonly set: object;
     }
   | { readonly kind: 'increment'; readonly collection: Collection<Document>; readonly id: string; readonly by: object }
-  /** With a version, the removal is conditional: StaleVersion when the document has another one or is gone. */
+  /** With a version, throws StaleVersion if the document has another one or does not exist. */
   | {
       readonly kind: 'remove';
       readonly collection: Collection<Document>;
       readonly id: string;
       readonly version?: number;
     }
-  /** Changes nothing; StaleVersion when the document does not have this version at the moment of the commit. */
+  /** Changes nothing; throws StaleVersion if the document does not have this version at the commit. */
   | {
       readonly kind: 'require';
       readonly collection: Collection<Document>;
@@ -177,24 +169,24 @@ export const write = {
   }),
 };
 
-/** Another document holds the key. `key` is the name under `uniqueKeys`, or `id`. A retry cannot help. */
+/** Another document has the same key. `key` is the name in `uniqueKeys`, or `id`. A retry cannot help. */
 export class UniqueKeyViolation extends Error {
   readonly collection: string;
   readonly key: string;
   constructor(collection: string, key: string) {
-    super(`${collection}: a document with this ${key} exists already`);
+    super(`${collection}: a document with this ${key} already exists`);
     this.name = 'UniqueKeyViolation';
     this.collection = collection;
     this.key = key;
   }
 }
 
-/** The document was changed or removed since it was read: read it again and decide anew. */
+/** The document changed since it was read: read it again and repeat the decision. */
 export class StaleVersion extends Error {
   readonly collection: string;
   readonly id: string;
   constructor(collection: string, id: string) {
-    super(`${collection}: ${id} was changed meanwhile`);
+    super(`${collection}: ${id} changed meanwhile`);
     this.name = 'StaleVersion';
     this.collection = collection;
     this.id = id;

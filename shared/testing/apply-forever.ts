@@ -1,5 +1,5 @@
 import { newId, published, testMessage } from '../contracts/messages/messages.fixtures.ts';
-import type { Messages } from '../ports/messages.ts';
+import type { Messages } from '../ports/messages/messages.ts';
 
 /** Concurrent writers, so that the kill falls between writes that share a commit. */
 const writers = 8;

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { openBullmqJobQueue } from '@tocsin/shared/drivers/cluster/bullmq/bullmq-job-queue.ts';
 import { openRedisBus } from '@tocsin/shared/drivers/cluster/redis/redis-bus.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
-import type { Bus } from '@tocsin/shared/ports/bus.ts';
+import type { Bus } from '@tocsin/shared/ports/bus/bus.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { openTcpProxy, type TcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';

@@ -6,7 +6,7 @@ import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts'
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId, published, testMessage } from '@tocsin/shared/contracts/messages/messages.fixtures.ts';
-import type { Messages } from '@tocsin/shared/ports/messages.ts';
+import type { Messages } from '@tocsin/shared/ports/messages/messages.ts';
 import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { newTestPlace, openTestEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';

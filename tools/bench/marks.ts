@@ -1,4 +1,4 @@
-import { searchMsMax } from '@tocsin/shared/ports/search-limit.ts';
+import { searchMsMax } from '@tocsin/shared/ports/messages/search-limit.ts';
 import type { BenchReport } from './bench-report.ts';
 
 /** A target and whether the run met it. A run that misses a target exits with 1. A busy machine may miss targets. */

@@ -16,7 +16,7 @@ export const oddPhrases = [
   {
     advice: 'negate with "not" or "no": "does not exist", "has no owner"',
     pattern:
-      /\b(?:is|are|was|were|be) none\b|\bthat is no\b|\bwhat is no\b|\bnobody\b|\bgives? way\b|\bno such (?:that|as)\b/gi,
+      /\b(?:is|are|was|were|be) none\b|\b(?:that|what) is no\b(?! longer)|\bnobody\b|\bgives? way\b|\bno such (?:that|as)\b/gi,
   },
   {
     advice: 'use "notify", "report", "show" or "state"',

@@ -19,7 +19,7 @@ export interface ReaderAuthorization {
 }
 
 export async function authorizeReader(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory'>,
   context: RequestContext,
   topic: Topic,
 ): Promise<ReaderAuthorization> {
@@ -50,7 +50,7 @@ export async function authorizeReader(
  * Throws the error that a new request would get.
  */
 export async function waitAsReader<T>(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'feeds' | 'waits'>,
   context: RequestContext,
   topic: Topic,
   { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },

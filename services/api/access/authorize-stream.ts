@@ -19,7 +19,7 @@ export interface AuthorizedStream {
 
 /** Checks an open stream again: whether its credential is still valid and still grants access to its topics. */
 export function authorizeStream(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory'>,
   { caller, credential, topics }: AuthorizedStream,
 ): StreamRequest['authorize'] {
   return async (onTopic) => {
@@ -39,11 +39,14 @@ export function authorizeStream(
   };
 }
 
-async function isGone(deps: ApiDeps, topicId: string): Promise<boolean> {
+async function isGone(deps: Pick<ApiDeps, 'directory'>, topicId: string): Promise<boolean> {
   return (await deps.directory.topic(topicId)) === null;
 }
 
-async function callerNow(deps: ApiDeps, credential: CredentialRef): Promise<Caller | null> {
+async function callerNow(
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory'>,
+  credential: CredentialRef,
+): Promise<Caller | null> {
   try {
     return await callerBehind(deps, credential);
   } catch (error) {

@@ -18,7 +18,7 @@ export interface FailedLogin {
 
 /** Records a refused login; never rejects. The last entry of a minute states that further refusals are not recorded. */
 export async function recordFailedLogin(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   { method, reason, account }: FailedLogin,
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function recordFailedLogin(
 
 /** Records a wrong current password, within the same limits. */
 export async function recordFailedCheck(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   account: { id: string; email: string },
 ): Promise<void> {
@@ -49,7 +49,10 @@ export async function recordFailedCheck(
 }
 
 /** Records a wrong token of a request to `/admin`, within the same limits; never rejects. */
-export async function recordRefusedOperator(deps: ApiDeps, from: RefusedRequest): Promise<void> {
+export async function recordRefusedOperator(
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  from: RefusedRequest,
+): Promise<void> {
   const audit = auditAs(deps, from, { actor: 'anonymous', through: 'nothing' });
   await record(deps, from, null, async (isLast) => {
     await deps.engine.documents.commit(
@@ -62,7 +65,7 @@ type RefusedRequest = Pick<RequestContext, 'request' | 'address'>;
 
 /** The refusal applies whether or not it could be recorded. */
 async function record(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'log'>,
   context: Pick<RequestContext, 'address'>,
   email: string | null,
   write: (isLast: boolean) => Promise<void>,
@@ -77,7 +80,7 @@ async function record(
 
 /** A separate call for each window: their keys may be on different nodes of a Redis cluster. */
 async function takeRoom(
-  { engine: { bus }, clock }: ApiDeps,
+  { engine: { bus }, clock }: Pick<ApiDeps, 'clock' | 'engine'>,
   { address }: Pick<RequestContext, 'address'>,
   email: string | null,
 ): Promise<'none' | 'last' | 'more'> {

@@ -35,13 +35,13 @@ const refreshTokenForm = /^(rt_([0-9a-f-]{36})\.[A-Za-z0-9_-]{43})\.([A-Za-z0-9_
  * `rt_<login>.<secret>.<proof>`. The proof shows that the server issued the token: only an issued token can have been used
  * before and ends its login, while a forged or truncated one has no effect.
  */
-function makeRefreshToken({ engine }: ApiDeps, sessionId: string): string {
+function makeRefreshToken({ engine }: Pick<ApiDeps, 'engine'>, sessionId: string): string {
   const text = makeSecret(`rt_${sessionId}.`);
   return `${text}.${signText(engine.jwtSecrets[0]!, 'refresh-token', text)}`;
 }
 
 /** Returns the login of the token; null if the server did not issue it. */
-function sessionOfToken({ engine }: ApiDeps, refreshToken: string): string | null {
+function sessionOfToken({ engine }: Pick<ApiDeps, 'engine'>, refreshToken: string): string | null {
   const [, text, sessionId, proof] = refreshTokenForm.exec(refreshToken) ?? [];
   const isOurs = text !== undefined && isSignedText(engine.jwtSecrets, 'refresh-token', { text, proof: proof! });
   return isOurs ? sessionId! : null;
@@ -54,7 +54,10 @@ export interface NewLogin {
   readonly tokens: () => Promise<LoginTokens>;
 }
 
-export function newLogin(deps: ApiDeps, userId: string): NewLogin {
+export function newLogin(
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'engine' | 'makeId'>,
+  userId: string,
+): NewLogin {
   const id = deps.makeId();
   const refreshToken = makeRefreshToken(deps, id);
   const now = deps.clock();
@@ -69,7 +72,7 @@ export function newLogin(deps: ApiDeps, userId: string): NewLogin {
 }
 
 async function tokensOf(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'accessTokens'>,
   session: Pick<LoginSession, 'id' | 'userId'>,
   refreshToken: string,
 ): Promise<LoginTokens> {
@@ -92,7 +95,7 @@ export interface Opening {
 
 /** Creates a login, sets `last_login` and the given changes, and writes the audit entry in one commit. */
 export async function openLogin(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   opening: Opening,
 ): Promise<{ user: User; tokens: LoginTokens }> {
@@ -118,7 +121,11 @@ export async function openLogin(
  * either the owner or a thief holds the newer one. Throws `unauthenticated`: `Token has expired`, or
  * `Could not validate credentials` for anything else.
  */
-export async function refreshLogin(deps: ApiDeps, context: RequestContext, refreshToken: string): Promise<LoginTokens> {
+export async function refreshLogin(
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  context: RequestContext,
+  refreshToken: string,
+): Promise<LoginTokens> {
   const sessionId = sessionOfToken(deps, refreshToken);
   if (sessionId === null) throw invalid();
   const successor = makeRefreshToken(deps, sessionId);
@@ -127,7 +134,7 @@ export async function refreshLogin(deps: ApiDeps, context: RequestContext, refre
 }
 
 async function rotate(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   exchange: { sessionId: string; refreshToken: string; successor: string },
 ): Promise<LoginSession> {
@@ -156,7 +163,10 @@ async function rotate(
 }
 
 /** Like the store's `changeAndEndLogins`, and notifies the nodes. */
-export async function changeAndEndLogins(deps: ApiDeps, decide: () => Promise<DecidedChange>): Promise<User> {
+export async function changeAndEndLogins(
+  deps: Pick<ApiDeps, 'directory' | 'engine'>,
+  decide: () => Promise<DecidedChange>,
+): Promise<User> {
   const { user, changes } = await storeChange(deps.engine.documents, decide);
   await deps.directory.changed(...changes);
   return user;

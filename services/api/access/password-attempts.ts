@@ -1,6 +1,6 @@
 import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
-import type { BudgetWindow } from '@tocsin/shared/ports/bus.ts';
+import type { BudgetWindow } from '@tocsin/shared/ports/bus/rate-limiter.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { windowsTaken } from '../http/rate-limit.ts';
 import type { RequestContext } from '../http/route.ts';
@@ -20,7 +20,7 @@ export type PasswordAttempts = (
  * within a minute. Checks of one pair run sequentially on a node, and each uses one of the five while it runs, so
  * that concurrent guesses get at most five results.
  */
-export function passwordAttempts(deps: ApiDeps): PasswordAttempts {
+export function passwordAttempts(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine'>): PasswordAttempts {
   const turns = new Map<string, Promise<unknown>>();
   return async (context, email, check) => {
     if (!deps.config.RATE_LIMITS) return check();
@@ -36,7 +36,10 @@ export function passwordAttempts(deps: ApiDeps): PasswordAttempts {
   };
 }
 
-async function attempt(deps: ApiDeps, of: { key: string; check: () => Promise<boolean> }): Promise<boolean> {
+async function attempt(
+  deps: Pick<ApiDeps, 'clock' | 'engine'>,
+  of: { key: string; check: () => Promise<boolean> },
+): Promise<boolean> {
   const { bus } = deps.engine;
   const windows: BudgetWindow[] = [{ key: of.key, limit: failuresPerMinute, span: { lengthMs: 60_000 } }];
   const now = deps.clock();

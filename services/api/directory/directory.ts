@@ -1,3 +1,4 @@
+import type { PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
 import type { Role, Team } from '@tocsin/shared/domain/teams/team.ts';
@@ -5,7 +6,6 @@ import { topicNameKey, type Topic } from '@tocsin/shared/domain/topics/topic.ts'
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
-import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Collection, Document, Documents } from '@tocsin/shared/ports/documents.ts';
 import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { findTeamRole, teams } from '@tocsin/shared/collections/teams.ts';
@@ -33,7 +33,7 @@ function byId<T extends Document>(documents: Documents, collection: Collection<T
  * down. Code that changes one of them calls `changed`, which invalidates it on all nodes.
  */
 export class Directory {
-  readonly #bus: Bus;
+  readonly #bus: PubSub;
   readonly #log: Logger;
   readonly #topicsByName: CachedLookup<Topic>;
   readonly #topicsById: CachedLookup<Topic>;
@@ -46,7 +46,7 @@ export class Directory {
   readonly #privateTopics: CachedLookup<readonly string[]>;
   readonly #listeners = new Set<(change: Change) => void>();
 
-  constructor(options: { documents: Documents; bus: Bus; log: Logger }) {
+  constructor(options: { documents: Documents; bus: PubSub; log: Logger }) {
     const { documents } = options;
     // Ages use a monotonic clock: setting the clock back must not extend them.
     const clock: Clock = () => performance.now();

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { KeptReads } from './kept-reads.ts';
+import { KeptReads, type KeptReadsOptions } from './kept-reads.ts';
 
-function keeper(given: { stamp?: () => string | null; sizeMax?: number } = {}) {
+function keeper(given: { storage?: KeptReadsOptions<string>['storage']; sizeMax?: number } = {}) {
   let writes = 0;
   let loads = 0;
   const kept = new KeptReads<string>({
-    documents: { stamp: given.stamp ?? (() => String(writes)) },
+    storage: given.storage ?? { changeStamp: () => String(writes) },
     collections: [{ name: 'things' }],
     sizeOf: (value) => value.length,
     sizeMax: given.sizeMax ?? 100,
@@ -47,7 +47,7 @@ test('concurrent callers share a read', async () => {
 });
 
 test('does not cache if the store cannot report writes', async () => {
-  const { get, loads } = keeper({ stamp: () => null });
+  const { get, loads } = keeper({ storage: {} });
   expect([await get('a', 'first'), await get('a', 'second')]).toEqual(['first', 'second']);
   expect(loads()).toBe(2);
 });

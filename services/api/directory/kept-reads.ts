@@ -1,7 +1,7 @@
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 
 export interface KeptReadsOptions<V> {
-  readonly documents: Pick<Documents, 'stamp'>;
+  readonly storage: Pick<StorageFeatures, 'changeStamp'>;
   /** The collections that are read. */
   readonly collections: readonly { readonly name: string }[];
   /** The size of a value in the caller's units. */
@@ -26,9 +26,9 @@ export class KeptReads<V> {
 
   /** Returns the cached value of the key, otherwise the result of `load`. Concurrent callers share the load. */
   get(key: string, load: () => Promise<V>): Promise<V> {
-    const { documents, collections } = this.#options;
-    const stamp = documents.stamp(collections);
-    if (stamp === null) return load();
+    const { storage, collections } = this.#options;
+    const stamp = storage.changeStamp?.(collections);
+    if (stamp === undefined) return load();
     if (stamp !== this.#stamp) this.#clear(stamp);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;

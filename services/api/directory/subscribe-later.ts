@@ -1,11 +1,11 @@
-import { Unconfirmed, type Bus, type Subscribed } from '@tocsin/shared/ports/bus.ts';
+import { Unconfirmed, type Subscribed, type PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
 
 /**
  * Subscribes, or retries in the background while publish/subscribe is unavailable: callers use the stores until
  * then. Throws only unexpected errors.
  */
 export async function subscribeLater(
-  bus: Pick<Bus, 'subscribe'>,
+  bus: Pick<PubSub, 'subscribe'>,
   channel: string,
   listener: (payload: string) => void,
 ): Promise<Subscribed> {

@@ -1,5 +1,5 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { KeptReads } from './kept-reads.ts';
 
@@ -9,9 +9,9 @@ export type TopicListings = KeptReads<readonly Topic[] | null>;
 /** The maximum of topics in all cached listings: some tens of megabytes. */
 const topicsKeptMax = 50_000;
 
-export function topicListings(documents: Documents): TopicListings {
+export function topicListings(storage: StorageFeatures): TopicListings {
   return new KeptReads({
-    documents,
+    storage,
     collections: [topics],
     sizeOf: (listing) => listing?.length ?? 1,
     sizeMax: topicsKeptMax,

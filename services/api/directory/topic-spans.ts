@@ -1,4 +1,4 @@
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
@@ -17,9 +17,9 @@ export type TopicSpans = KeptReads<TopicSpan>;
 /** The maximum of topics in all cached spans: some tens of megabytes. */
 const topicsKeptMax = 200_000;
 
-export function topicSpans(documents: Documents): TopicSpans {
+export function topicSpans(storage: StorageFeatures): TopicSpans {
   return new KeptReads({
-    documents,
+    storage,
     collections: [topics, subscriptions, teamMembers],
     sizeOf: ({ ids }) => ids.length,
     sizeMax: topicsKeptMax,

@@ -7,7 +7,7 @@ import type { ApiDeps } from '../api-deps.ts';
  * needs it. If the queue is unavailable, the next sweep runs them.
  */
 export async function cleanUpSoon(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'config' | 'engine' | 'log' | 'makeId'>,
   cleanups: readonly Pick<TopicCleanup, 'topicId' | 'kind'>[],
 ): Promise<void> {
   if (cleanups.length === 0) return;

@@ -11,7 +11,10 @@ const batchesMax = 250;
  * Erases the data of a deleted account and enqueues the rest: immediately if there is more, and again after concurrent
  * writes have finished. The retention service handles failures, because the account is already deleted.
  */
-export async function eraseSoon(deps: ApiDeps, userId: string): Promise<void> {
+export async function eraseSoon(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId'>,
+  userId: string,
+): Promise<void> {
   const { deliveries, jobQueue } = deps.engine;
   const lateWritesMs = lateWritesMsOf(deps.config);
   try {

@@ -4,7 +4,9 @@ import { auditOfSystem } from '../audit.ts';
 import { cleanUpSoon } from './clean-up-soon.ts';
 
 /** The dependencies of a team removal on an API node: notifies nodes of each step and starts cleanups immediately. */
-export function removalDeps(deps: ApiDeps): RemoveTeamDeps {
+export function removalDeps(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId'>,
+): RemoveTeamDeps {
   return {
     documents: deps.engine.documents,
     makeId: deps.makeId,

@@ -3,7 +3,7 @@ import type { AccountCaller, Caller } from '@tocsin/shared/domain/accounts/calle
 import { tierLimits, tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
-import type { BudgetWindow } from '@tocsin/shared/ports/bus.ts';
+import type { BudgetWindow } from '@tocsin/shared/ports/bus/rate-limiter.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { BudgetWindow } from '@tocsin/shared/ports/bus.ts';
+import type { BudgetWindow } from '@tocsin/shared/ports/bus/rate-limiter.ts';
 import fc from 'fast-check';
 import { rateLimitHeaders, requireBudget, type Budget } from './rate-limit.ts';
 

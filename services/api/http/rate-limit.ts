@@ -6,7 +6,7 @@ import {
   tierLimits,
   type Tier,
 } from '@tocsin/shared/domain/accounts/tiers.ts';
-import type { BudgetState, BudgetWindow, Bus } from '@tocsin/shared/ports/bus.ts';
+import type { BudgetState, BudgetWindow, RateLimiter } from '@tocsin/shared/ports/bus/rate-limiter.ts';
 import type { Directory } from '../directory/directory.ts';
 
 const minuteMs = 60_000;
@@ -31,7 +31,7 @@ export interface RateLimits {
   refundPublish(budget: Budget | null, now: number): Promise<void>;
 }
 
-export function rateLimits(deps: { bus: Bus; directory: Directory; isOn: boolean }): RateLimits {
+export function rateLimits(deps: { bus: RateLimiter; directory: Directory; isOn: boolean }): RateLimits {
   const { bus } = deps;
 
   async function publishWindows(caller: Caller, now: number): Promise<BudgetWindow[] | null> {

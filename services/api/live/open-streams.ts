@@ -1,3 +1,4 @@
+import type { Presence } from '@tocsin/shared/ports/bus/presence.ts';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { topicConnections } from '@tocsin/shared/domain/messages/channels.ts';
@@ -5,7 +6,6 @@ import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.t
 import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
-import type { Bus } from '@tocsin/shared/ports/bus.ts';
 import type { Change, Directory } from '../directory/directory.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
 
@@ -25,7 +25,7 @@ const authorizedPerRound = 100;
 const closeLookMs = 50;
 
 export interface OpenStreamsDeps {
-  readonly bus: Bus;
+  readonly bus: Presence;
   readonly clock: Clock;
   readonly directory: Directory;
   readonly log: Logger;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
+import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { ndjsonSink, type LineSink } from './ndjson-sink.ts';
 import { streamOwner, type StreamDeps, type StreamRequest } from './open-stream.ts';
 import type { FeedUse } from './topic-feeds.ts';

@@ -2,8 +2,8 @@ import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/chan
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Bus, Subscribed } from '@tocsin/shared/ports/bus.ts';
-import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
+import type { Subscribed, PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
+import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import type { Directory } from '../directory/directory.ts';
@@ -13,7 +13,7 @@ import { RecentMessages } from './recent-messages.ts';
 import type { StoreOutage } from './store-outage.ts';
 
 export interface FeedDeps {
-  readonly bus: Pick<Bus, 'subscribe' | 'onConnected' | 'isConnected'>;
+  readonly bus: Pick<PubSub, 'subscribe' | 'onConnected' | 'isConnected'>;
   /** Resolves the current names of topics. */
   readonly directory: Pick<Directory, 'peekTopic' | 'topic'>;
   readonly history: History;

@@ -6,7 +6,7 @@ import {
   type RenotifyTopicJob,
 } from '@tocsin/shared/domain/push/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
-import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';
+import { clockSkewMs } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { addPushJobs, type PlacedPush } from './add-push-jobs.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 

@@ -2,7 +2,7 @@ import { pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
 import type { SendJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Claim, Delivery, Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import { Discard, RetryLater } from '@tocsin/shared/ports/job-queue.ts';
-import { clockSkewMs } from '@tocsin/shared/ports/messages.ts';
+import { clockSkewMs } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { currentRecipients, currentSettings } from '../sending/current-recipients.ts';
 import { expirePushes } from '../sending/expire-pushes.ts';
 import { loadPush } from '../sending/load-push.ts';

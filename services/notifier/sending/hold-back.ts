@@ -1,6 +1,6 @@
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push/push-job.ts';
-import type { BudgetState, BudgetWindow } from '@tocsin/shared/ports/bus.ts';
+import type { BudgetState, BudgetWindow } from '@tocsin/shared/ports/bus/rate-limiter.ts';
 import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps, PushLimits } from './push-deps.ts';

@@ -3,7 +3,7 @@ import { teams } from '@tocsin/shared/collections/teams.ts';
 import { newId, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { completeTeamRemovals } from './complete-team-removals.ts';
-import { beside, sweepDeps } from '../sweep/sweep-deps.fixtures.ts';
+import { withMethods, sweepDeps } from '../sweep/sweep-deps.fixtures.ts';
 
 const engine = await useTestEngine();
 
@@ -22,7 +22,7 @@ test('a failed removal of a team does not block others and is completed by a lat
       endsAt: Infinity,
       closing: new AbortController().signal,
     });
-  expect(await run(beside(engine.documents, { commit }))).toEqual({ removed: 2, hasMore: false });
+  expect(await run(withMethods(engine.documents, { commit }))).toEqual({ removed: 2, hasMore: false });
   expect(await isThere()).toEqual(made.map(({ id }) => id === broken));
   expect(await run()).toEqual({ removed: 1, hasMore: false });
 });

@@ -47,7 +47,7 @@ async function runBatches(deps: RetentionDeps, limit: SweepLimit, run: Retention
         ...(await tally.add(gone)),
         leasedUntil: deps.clock() + runLeaseMs,
       });
-      const restedMs = await deps.giveWay.rest(performance.now() - beganAt, limit.closing);
+      const restedMs = await deps.throttle.rest(performance.now() - beganAt, limit.closing);
       deps.metrics.restedSeconds.inc(restedMs / 1_000);
     }
     await documents.update(retentionRuns, at, { leasedUntil: 0 });

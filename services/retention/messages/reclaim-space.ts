@@ -1,14 +1,16 @@
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
 
-/** Returns free pages of the embedded file to the system in small steps with pauses. Counts pages. */
+/** Releases free pages of the embedded file to the system in small steps with pauses. Counts pages. */
 export async function reclaimSpace(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
+  const { reclaimSpace: release } = deps.engine.storage;
+  if (release === undefined) return { removed: 0, hasMore: false };
   let removed = 0;
   while (!isOver(deps, limit)) {
     const beganAt = performance.now();
-    const pages = await deps.engine.messages.giveBack();
+    const pages = await release();
     if (pages === 0) return { removed, hasMore: false };
     removed += pages;
-    await deps.giveWay.rest(performance.now() - beganAt, limit.closing);
+    await deps.throttle.rest(performance.now() - beganAt, limit.closing);
   }
   return { removed, hasMore: true };
 }

@@ -4,7 +4,7 @@ import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts'
 import { newId } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { removeOlder } from './remove-older.ts';
-import { beside, sweepDeps } from './sweep-deps.fixtures.ts';
+import { withMethods, sweepDeps } from './sweep-deps.fixtures.ts';
 
 const engine = await useTestEngine();
 
@@ -26,7 +26,7 @@ test('keeps a document that changes between lookup and removal, and removes the 
     await (use ??= documents.update(idempotencyKeys, usedAgain, { expiresAt: 5_000 }));
     return found;
   };
-  const deps = sweepDeps(engine, () => 2_000, { documents: beside(documents, { find }) });
+  const deps = sweepDeps(engine, () => 2_000, { documents: withMethods(documents, { find }) });
   const report = await removeOlder(
     deps,
     { endsAt: 3_000, closing: new AbortController().signal },

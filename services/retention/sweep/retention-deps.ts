@@ -11,7 +11,7 @@ import type { RetentionMetrics } from './retention-metrics.ts';
 
 /** The dependencies of sweeps. */
 export interface RetentionDeps {
-  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus' | 'jobQueue'>;
+  readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus' | 'jobQueue' | 'storage'>;
   readonly config: Pick<Config, 'RATE_LIMITS'>;
   readonly clock: Clock;
   /** How long late writes can arrive after a deletion. */
@@ -25,7 +25,7 @@ export interface RetentionDeps {
   readonly audit: Audit;
   /** Returns the store's time; null if the store has no clock. */
   readonly storeTime: () => Promise<number | null>;
-  readonly giveWay: SweepThrottle;
+  readonly throttle: SweepThrottle;
   readonly metrics: RetentionMetrics;
   readonly log: Logger;
 }

@@ -8,9 +8,9 @@ import { retentionMetrics } from './retention-metrics.ts';
 
 /** The dependencies to test a sweep alone on an engine. */
 export function sweepDeps(engine: Engine, clock: Clock, given: Partial<RetentionDeps['engine']> = {}): RetentionDeps {
-  const { messages, deliveries, documents, bus, jobQueue } = engine;
+  const { messages, deliveries, documents, bus, jobQueue, storage } = engine;
   return {
-    engine: { messages, deliveries, documents, bus, jobQueue, ...given },
+    engine: { messages, deliveries, documents, bus, jobQueue, storage, ...given },
     clock,
     log: openLogger('test', 'silent'),
     config: { RATE_LIMITS: true },
@@ -21,12 +21,12 @@ export function sweepDeps(engine: Engine, clock: Clock, given: Partial<Retention
     audit: testAudit,
     auditRetentionMs: 0,
     storeTime: async () => null,
-    giveWay: { rest: async () => 0 },
+    throttle: { rest: async () => 0 },
     metrics: retentionMetrics(new Registry()),
   };
 }
 
-/** The port with some of its methods replaced. */
-export function beside<T extends object>(port: T, methods: Partial<T>): T {
+/** Returns the port with some of its methods replaced. */
+export function withMethods<T extends object>(port: T, methods: Partial<T>): T {
   return Object.assign(Object.create(port) as T, methods);
 }

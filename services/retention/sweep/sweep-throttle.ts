@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Messages } from '@tocsin/shared/ports/messages.ts';
+import type { Messages } from '@tocsin/shared/ports/messages/messages.ts';
 
 /** Milliseconds of pause per millisecond of work, which limits the time that publishes wait for a sweep. */
 const restPerWork = 2;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import type { BudgetState, BudgetWindow, Bus } from '../../ports/bus.ts';
+import type { Bus } from '../../ports/bus/bus.ts';
+import type { BudgetState, BudgetWindow } from '../../ports/bus/rate-limiter.ts';
 
 const hourMs = 3_600_000;
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../testing/eventually.ts';
 import { expectBudgetsAsModel } from './budgets-model.contract.ts';
-import type { BudgetWindow, Bus } from '../../ports/bus.ts';
+import type { Bus } from '../../ports/bus/bus.ts';
+import type { BudgetWindow } from '../../ports/bus/rate-limiter.ts';
 
 /** A bus's storage on its engine, which remains when the bus is closed. */
 export interface BusPlace {

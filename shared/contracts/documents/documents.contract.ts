@@ -44,7 +44,7 @@ export function documentsContract(name: string, start: () => Promise<DocumentsFi
       describeAppendOnly,
     ])
       part(() => documents);
-    for (const part of [describeStamps, describeDeclarations]) part(() => fixture);
+    for (const part of [describeDeclarations]) part(() => fixture);
 
     test('any sequence of operations matches the model', () => agreesWithModel(documents));
 
@@ -73,37 +73,6 @@ export function documentsContract(name: string, start: () => Promise<DocumentsFi
 const erased = (collections: readonly unknown[]) => collections as readonly Collection<Document>[];
 const fresh = () => randomUUID();
 const newest = async (documents: Documents, id: string) => (await documents.get(things, id))!;
-
-function describeStamps(at: () => DocumentsFixture): void {
-  test('a stamp changes exactly with every write to its collections, including those of other processes, or is null', async () => {
-    const [here, elsewhere] = [
-      await at().open(erased([things, lefts, rights])),
-      await at().open(erased([things, lefts, rights])),
-    ];
-    const stamp = () => here.stamp([things]);
-    const first = stamp();
-    if (first === null) return;
-    const seen = new Set([first]);
-    const expectNew = async (writing: Promise<unknown>) => {
-      await writing;
-      expect(seen).not.toContain(stamp());
-      seen.add(stamp()!);
-    };
-    const thing = newThing(fresh(), { rank: 1 });
-    await expectNew(here.insert(things, thing));
-    await expectNew(here.update(things, { id: thing.id, version: 1 }, { rank: 2 }));
-    await expectNew(here.increment(things, thing.id, { rank: 1 }));
-    await expectNew(here.commit([write.insert(things, newThing(fresh()))]));
-    await expectNew(here.remove(things, thing.id));
-    await expectNew(elsewhere.insert(things, newThing(fresh())));
-    const last = stamp();
-    await here.insert(lefts, { id: fresh(), pairOf: fresh() });
-    await here.find(things, { index: 'byName', equals: {}, limit: 5 });
-    await expect(here.insert(things, newThing(thing.id, { rank: 'x' as never }))).rejects.toThrow();
-    expect(stamp()).toBe(last);
-    expect(here.stamp([lefts, things])).not.toBe(last);
-  });
-}
 
 function describeSingleWrites(at: () => Documents): void {
   test('reads an inserted document with version 1', async () => {

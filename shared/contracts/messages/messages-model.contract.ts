@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 import { MessagesModel } from './messages-model.ts';
 import { deleted, edited, newId, published, testMessage, testTime } from './messages.fixtures.ts';
-import type { Messages } from '../../ports/messages.ts';
+import type { Messages } from '../../ports/messages/messages.ts';
 
 const topicsMax = 2;
 const messagesMax = 4;

@@ -2,7 +2,7 @@ import { foldCase } from '../../domain/fold-case.ts';
 import type { PlacedRecord, RecordType } from '../../domain/messages/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../domain/messages/message-filter.ts';
 import { redacted, type StoredMessage } from '../../domain/messages/message.ts';
-import type { TopicRecord, TopicStats } from '../../ports/messages.ts';
+import type { TopicRecord, TopicStats } from '../../ports/messages/message-reads.ts';
 
 /**
  * A minimal model of a message store: the expected reads for a set of records, independent of their order and repetition.

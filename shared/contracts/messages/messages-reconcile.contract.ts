@@ -9,7 +9,7 @@ import {
   testTime,
   type MessagesUnderTest,
 } from './messages.fixtures.ts';
-import type { ReconciledRecord } from '../../ports/messages.ts';
+import type { ReconciledRecord } from '../../ports/messages/message-ingest.ts';
 
 const now = testTime;
 const places = (settled: readonly ReconciledRecord[]) =>

@@ -14,7 +14,7 @@ import {
   type MessagesUnderTest,
 } from './messages.fixtures.ts';
 import { anyMessage, filterOf, recordsOfDrafts, searches } from './messages-search.fixtures.ts';
-import type { Messages } from '../../ports/messages.ts';
+import type { Messages } from '../../ports/messages/messages.ts';
 
 const now = testTime;
 const hour = 3_600_000;

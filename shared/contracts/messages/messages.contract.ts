@@ -19,7 +19,7 @@ import {
   type MessagesPlace,
   type MessagesUnderTest,
 } from './messages.fixtures.ts';
-import type { Messages } from '../../ports/messages.ts';
+import type { Messages } from '../../ports/messages/messages.ts';
 
 /** The contract of the messages port, which every driver runs on its real engine. */
 export function messagesContract(name: string, newPlace: () => Promise<MessagesPlace>): void {

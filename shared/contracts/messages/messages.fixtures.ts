@@ -1,7 +1,7 @@
 import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 import { redacted, type Message } from '../../domain/messages/message.ts';
 import { idSource } from '../../platform/ids.ts';
-import type { Messages } from '../../ports/messages.ts';
+import type { Messages } from '../../ports/messages/messages.ts';
 
 /** A store used only by the test, which remains when its drivers are closed or their process dies. */
 export interface MessagesPlace {

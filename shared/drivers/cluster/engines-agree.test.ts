@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { closers, type Closers } from '../../platform/lifecycle.ts';
 import { newId, testTime } from '../../contracts/messages/messages.fixtures.ts';
 import { filterOf, recordsOfDrafts, searches } from '../../contracts/messages/messages-search.fixtures.ts';
-import type { ActivityCount, Messages } from '../../ports/messages.ts';
+import type { ActivityCount } from '../../ports/messages/message-search.ts';
+import type { Messages } from '../../ports/messages/messages.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine } from '../../testing/test-engine.ts';
 

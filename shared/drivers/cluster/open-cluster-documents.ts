@@ -1,8 +1,8 @@
 import { withClosers } from '../../platform/lifecycle.ts';
-import type { Bus } from '../../ports/bus.ts';
+import type { Bus } from '../../ports/bus/bus.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
-import type { Messages } from '../../ports/messages.ts';
+import type { Messages } from '../../ports/messages/messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
 /**

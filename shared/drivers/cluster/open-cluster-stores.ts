@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Closers } from '../../platform/lifecycle.ts';
 import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { Bus } from '../../ports/bus.ts';
+import type { Bus } from '../../ports/bus/bus.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { KafkaTopicOptions } from './kafka/kafka-topic.ts';

@@ -12,6 +12,7 @@ import { toUnavailable } from './mongo/mongo-connection.ts';
 import { openMongoDeliveries } from './mongo/deliveries/mongo-deliveries.ts';
 import { requireNoImport } from './mongo/transfer/mongo-installation-rows.ts';
 import { baseOf, noteLog, readSeenLog } from './mongo/mongo-log-base.ts';
+import { mongoTime } from './mongo/mongo-time.ts';
 import { openMongoMessages } from './mongo/messages/mongo-messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
@@ -44,6 +45,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
       documents,
       jobQueue,
       bus,
+      storage: { time: () => mongoTime(connection) },
       jwtSecrets: options.jwtSecrets,
       close: () => own.closeAll(),
     };

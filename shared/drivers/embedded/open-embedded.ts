@@ -11,7 +11,7 @@ import type { RecipientCollections } from '../../ports/deliveries.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { InstallationRows } from '../../ports/installation-rows.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
-import type { Messages } from '../../ports/messages.ts';
+import type { Messages } from '../../ports/messages/messages.ts';
 import { budgetsMigration } from './bus/budget-table.ts';
 import { consumerPositionsMigration } from './log/consumer-positions.ts';
 import { copyStore } from './transfer/copy-store.ts';
@@ -95,6 +95,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
       deliveries,
       bus,
       jobQueue,
+      storage: { changeStamp: documents.changeStamp, reclaimSpace: messages.reclaimSpace },
       jwtSecrets: options.jwtSecrets ?? [keepSecret(join(dataDir, 'jwt.secret'))],
       close: () => own.closeAll(),
     };

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StoredMessage } from '../../domain/messages/message.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
-import type { Messages, TopicRecord } from '../../ports/messages.ts';
+import type { MessageReads, TopicRecord } from '../../ports/messages/message-reads.ts';
+import type { MessageIngest } from '../../ports/messages/message-ingest.ts';
 import { batchLoader } from '../../async/batch-loader.ts';
 
 type TopicPlace = Pick<Topic, 'id' | 'partition'>;
@@ -11,6 +12,8 @@ const watermarkWaitMs = 1_000;
 /** Topics or messages per lookup: the port's limit. */
 const lookupsMax = 1_000;
 
+type HistoryReads = MessageReads & Pick<MessageIngest, 'watermark'>;
+
 /**
  * Reads of a topic that never skip a gap.
  *
@@ -19,7 +22,7 @@ const lookupsMax = 1_000;
  * at the watermark, and other reads return everything.
  */
 export class History {
-  readonly #messages: Messages;
+  readonly #messages: HistoryReads;
   readonly #clock: () => number;
   /** The highest watermark seen per partition. It never decreases, so a stale value is safe. */
   readonly #seen = new Map<number, number>();
@@ -28,7 +31,7 @@ export class History {
   readonly #find: (messageId: string) => Promise<StoredMessage | undefined>;
   readonly #storedWatermark: (partition: number) => Promise<number | undefined>;
 
-  constructor(messages: Messages, clock: () => number) {
+  constructor(messages: HistoryReads, clock: () => number) {
     this.#messages = messages;
     this.#clock = clock;
     // Streams of many topics, and streams that reconnect together, share lookups.

@@ -3,7 +3,8 @@ import { planOf, type PlannedTopic, type RetentionPlan } from '../../domain/rete
 import { tierInForce, type Tier } from '../../domain/accounts/tiers.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
 import type { Documents } from '../../ports/documents.ts';
-import type { Messages } from '../../ports/messages.ts';
+import type { MessageReads } from '../../ports/messages/message-reads.ts';
+import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import { readRetentionState } from '../../collections/retention-runs.ts';
 import { topics } from '../../collections/topics.ts';
 import { findUsers } from '../../collections/users.ts';
@@ -11,7 +12,7 @@ import { paginateTopics } from '../topics/paginate-topics.ts';
 
 interface PlanDeps {
   readonly documents: Documents;
-  readonly messages: Messages;
+  readonly messages: MessageRetention & Pick<MessageReads, 'topicStats'>;
 }
 
 interface PlanOf {

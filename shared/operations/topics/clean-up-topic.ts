@@ -1,5 +1,5 @@
+import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import type { Documents } from '../../ports/documents.ts';
-import type { Messages } from '../../ports/messages.ts';
 import type { RetentionDays } from '../../domain/accounts/tiers.ts';
 import { eraseTopic } from './erase-topic.ts';
 import { pruneSubscriptions } from './prune-subscriptions.ts';
@@ -17,7 +17,7 @@ const cleanupsMax = 100;
  * Throws `unavailable`.
  */
 export async function cleanUpTopic(
-  deps: { documents: Documents; messages: Messages },
+  deps: { documents: Documents; messages: MessageRetention },
   topicId: string,
   at: ErasureRun & { readonly retentionDays: RetentionDays },
 ): Promise<BatchReport> {
@@ -37,7 +37,7 @@ export async function cleanUpTopic(
 }
 
 function runCleanup(
-  deps: { documents: Documents; messages: Messages },
+  deps: { documents: Documents; messages: MessageRetention },
   cleanup: TopicCleanup,
   at: ErasureRun & { readonly retentionDays: RetentionDays },
 ): Promise<BatchReport> {

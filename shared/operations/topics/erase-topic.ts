@@ -1,5 +1,5 @@
+import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import type { Documents } from '../../ports/documents.ts';
-import type { Messages } from '../../ports/messages.ts';
 import { topicTokens } from '../../collections/credentials.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
@@ -17,7 +17,7 @@ const batchSize = 500;
  *
  */
 export async function eraseTopic(
-  deps: { documents: Documents; messages: Messages },
+  deps: { documents: Documents; messages: MessageRetention },
   topicId: string,
   batchesMax: number,
 ): Promise<BatchReport> {

@@ -1,6 +1,6 @@
+import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import { lifetimeMsOf, tierInForce, type RetentionDays } from '../../domain/accounts/tiers.ts';
 import { StaleVersion, type Documents } from '../../ports/documents.ts';
-import type { Messages } from '../../ports/messages.ts';
 import type { BatchReport } from '../../documents/run-batches.ts';
 import { topicCleanups, type TopicCleanup } from '../../collections/topic-cleanups.ts';
 import { topics } from '../../collections/topics.ts';
@@ -11,7 +11,7 @@ const batchSize = 200;
 
 interface RetainDeps {
   readonly documents: Documents;
-  readonly messages: Pick<Messages, 'changeLifetime'>;
+  readonly messages: Pick<MessageRetention, 'changeLifetime'>;
 }
 
 /** The maximum number of batches per run. */

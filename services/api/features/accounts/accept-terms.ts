@@ -15,7 +15,7 @@ const body = z.object({
 });
 
 /** Records that the account accepts the current terms and deactivates its earlier consents. */
-export function acceptTerms(deps: ApiDeps): Route {
+export function acceptTerms(deps: Pick<ApiDeps, 'config' | 'directory' | 'engine' | 'makeId'>): Route {
   return route({
     id: 'acceptTerms',
     method: 'POST',

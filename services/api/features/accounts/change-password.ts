@@ -9,7 +9,12 @@ import { loadAccount } from './load-account.ts';
 import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';
 
 /** Sets a new password, ends all logins including the current one, and returns a new login. */
-export function changePassword(deps: ApiDeps): Route {
+export function changePassword(
+  deps: Pick<
+    ApiDeps,
+    'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'
+  >,
+): Route {
   const requirePassword = passwordProof(deps);
   return route({
     id: 'changePassword',

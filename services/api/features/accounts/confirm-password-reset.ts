@@ -13,7 +13,9 @@ import { findTokenHolder } from './find-token-holder.ts';
  * Sets a new password with the emailed token, ends all logins, and verifies the email, because the mailbox is proven. Also
  * gives a password to an account that had none.
  */
-export function confirmPasswordReset(deps: ApiDeps): Route {
+export function confirmPasswordReset(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'passwords' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'confirmPasswordReset',
     method: 'POST',

@@ -12,7 +12,9 @@ import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-passwo
  * `DELETE /api/users/me`: permanently deletes the account with its data. Its credentials end, and its email, username and
  * topic names become available. 409 while one of its topics is under legal hold.
  */
-export function deleteMe(deps: ApiDeps): Route {
+export function deleteMe(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,
+): Route {
   const requirePassword = passwordProof(deps);
   return route({
     id: 'deleteMe',

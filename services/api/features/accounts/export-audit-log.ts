@@ -10,7 +10,7 @@ const pageSize = 500;
  * The account's actions, newest first, then actions of others on the account, without the origin and the names of
  * the other accounts.
  */
-export function exportAuditLog({ engine: { documents } }: ApiDeps): ExportSection {
+export function exportAuditLog({ engine: { documents } }: Pick<ApiDeps, 'engine'>): ExportSection {
   return {
     name: 'audit_log',
     schema: auditEntrySchema,

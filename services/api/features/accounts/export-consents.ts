@@ -5,7 +5,7 @@ import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 
 /** The account's consents, in the form of its consent history. */
-export function exportConsents({ engine: { documents } }: ApiDeps): ExportSection {
+export function exportConsents({ engine: { documents } }: Pick<ApiDeps, 'engine'>): ExportSection {
   return smallSection('consents', consentSchema, async ({ caller }) =>
     (await listConsents(documents, caller.userId)).map(toConsentJson),
   );

@@ -10,7 +10,7 @@ import type { ApiDeps } from '../../api-deps.ts';
  * if it is unknown, used, replaced, or was sent to a previous email of the account.
  */
 export async function findTokenHolder(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'engine'>,
   purpose: MailTokenPurpose,
   tokenHash: string,
 ): Promise<{ mailToken: MailToken; user: User }> {

@@ -4,7 +4,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loadAccount } from './load-account.ts';
 
 /** Returns the account with its login provider and the time of its consent. */
-export function getAuthMe(deps: ApiDeps): Route {
+export function getAuthMe(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'getAuthMe',
     method: 'GET',

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** Returns the account's consents, newest first. */
-export function getConsentHistory(deps: ApiDeps): Route {
+export function getConsentHistory(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'getConsentHistory',
     method: 'GET',

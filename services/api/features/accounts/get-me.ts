@@ -4,7 +4,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loadAccount } from './load-account.ts';
 
 /** Returns the account with its tier. */
-export function getMe(deps: ApiDeps): Route {
+export function getMe(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'getMe',
     method: 'GET',

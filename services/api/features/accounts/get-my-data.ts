@@ -17,7 +17,7 @@ const pieceCharsMin = 4_096;
  * `GET /api/users/me/data`: all data of the account as a file. Reads and sends page by page; each page is consistent in
  * itself, and the statistics at the end count the items in the file.
  */
-export function getMyData(deps: ApiDeps, sections: readonly ExportSection[]): Route {
+export function getMyData(deps: Pick<ApiDeps, 'engine'>, sections: readonly ExportSection[]): Route {
   return route({
     id: 'getMyData',
     method: 'GET',

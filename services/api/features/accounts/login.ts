@@ -19,7 +19,12 @@ const body = z
  * Creates a login. An unknown email and a wrong password return the same 401 after the same work. An unverified email is
  * reported only after the correct password.
  */
-export function login(deps: ApiDeps): Route {
+export function login(
+  deps: Pick<
+    ApiDeps,
+    'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'
+  >,
+): Route {
   const attempts = passwordAttempts(deps);
   return route({
     id: 'login',

@@ -7,7 +7,7 @@ import { passwordAttempts } from '../../access/password-attempts.ts';
 import { loadAccount } from './load-account.ts';
 
 /** A route's `load`: the caller's account. Throws 403 if it has no password. */
-export async function loadPasswordHolder(deps: ApiDeps, context: RequestContext): Promise<User> {
+export async function loadPasswordHolder(deps: Pick<ApiDeps, 'engine'>, context: RequestContext): Promise<User> {
   const user = await loadAccount(deps, context);
   if (user.passwordHash === null)
     throw new AppError('forbidden', 'This account has no password: a password reset gives it one');
@@ -17,7 +17,9 @@ export async function loadPasswordHolder(deps: ApiDeps, context: RequestContext)
 export const wrongPassword = () => new AppError('invalid', 'Current password is wrong');
 
 /** Throws 400 for a wrong password and 429 after five attempts, so that a stolen login cannot be used to guess it. */
-export function passwordProof(deps: ApiDeps): (context: RequestContext, user: User, password: string) => Promise<void> {
+export function passwordProof(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,
+): (context: RequestContext, user: User, password: string) => Promise<void> {
   const attempts = passwordAttempts(deps);
   return async (context, user, password) => {
     if (await attempts(context, user.email, () => deps.passwords.matches(password, user.passwordHash))) return;

@@ -4,7 +4,9 @@ import { route, type Route } from '../../http/route.ts';
 import { loginTokensSchema, refreshLogin } from '../../access/logins.ts';
 
 /** Exchanges a single-use refresh token for a new pair of tokens. */
-export function refresh(deps: ApiDeps): Route {
+export function refresh(
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'refresh',
     method: 'POST',

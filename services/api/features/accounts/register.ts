@@ -21,7 +21,9 @@ const body = z
  * Creates an account that can log in after its email is verified. 409 if the username is taken or the email belongs to a
  * verified account. Replaces an account that was never verified.
  */
-export function register(deps: ApiDeps): Route {
+export function register(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'register',
     method: 'POST',

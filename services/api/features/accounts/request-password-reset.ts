@@ -7,7 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { messageSchema } from './account-fields.ts';
 
 /** Sends a password reset link. Response and work are the same whether or not the email has an account. */
-export function requestPasswordReset(deps: ApiDeps): Route {
+export function requestPasswordReset(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId'>): Route {
   return route({
     id: 'requestPasswordReset',
     method: 'POST',

@@ -7,7 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { messageSchema } from './account-fields.ts';
 
 /** Sends a new verification link. Response and work are the same whether or not there is an account to verify. */
-export function resendVerification(deps: ApiDeps): Route {
+export function resendVerification(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId'>): Route {
   return route({
     id: 'resendVerification',
     method: 'POST',

@@ -22,7 +22,9 @@ const body = z.object({ username: usernameField.optional(), email: emailField.op
  * Changes the account's username or email. A new email is unverified: no login until its emailed link was opened.
  * Existing logins and keys stay valid, so that a mistyped email can be corrected. The old email gets a notice.
  */
-export function updateMe(deps: ApiDeps): Route {
+export function updateMe(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'updateMe',
     method: 'PATCH',
@@ -47,7 +49,7 @@ export function updateMe(deps: ApiDeps): Route {
 
 /** One attempt: reads the account, decides, and writes unless the account changed. */
 async function change(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   input: z.output<typeof body>,
 ): Promise<{ before: User; after: User; addressChangeId: string }> {

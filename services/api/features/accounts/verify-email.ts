@@ -11,7 +11,9 @@ import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { findTokenHolder } from './find-token-holder.ts';
 
 /** Verifies the email to which the token was sent and redirects to the app, which shows the result. */
-export function verifyEmail(deps: ApiDeps): Route {
+export function verifyEmail(
+  deps: Pick<ApiDeps, 'appUrl' | 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'verifyEmail',
     method: 'GET',
@@ -46,7 +48,7 @@ async function faultOf(act: () => Promise<void>): Promise<string | null> {
 }
 
 async function useToken(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   { token, isLookOnly }: { token: string; isLookOnly: boolean },
 ): Promise<void> {

@@ -44,7 +44,7 @@ const query = z
   });
 
 /** `GET /admin/audit`: the audit log, newest first. 404 `User not found` for an unknown email. */
-export function listAuditEntries(deps: ApiDeps): Route {
+export function listAuditEntries(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'listAuditEntries',
     method: 'GET',

@@ -7,7 +7,7 @@ import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** `GET /admin/push/dead-letters`. 404 `Topic not found`. */
-export function listDeadLetters(deps: ApiDeps): Route {
+export function listDeadLetters(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'listDeadLetters',
     method: 'GET',

@@ -6,7 +6,7 @@ import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** `GET /admin/retention/history` */
-export function listRetentionRuns(deps: ApiDeps): Route {
+export function listRetentionRuns(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'listRetentionRuns',
     method: 'GET',

@@ -11,7 +11,7 @@ const body = z
   .meta({ examples: [{ reason: 'investigating a customer’s missing messages' }] });
 
 /** `POST /admin/retention/pause` */
-export function pauseRetention(deps: ApiDeps): Route {
+export function pauseRetention(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'pauseRetention',
     method: 'POST',

@@ -7,7 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
 
 /** `GET /admin/retention/plan` */
-export function planRetention({ engine }: ApiDeps): Route {
+export function planRetention({ engine }: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'planRetention',
     method: 'GET',

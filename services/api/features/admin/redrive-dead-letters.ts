@@ -18,7 +18,7 @@ const body = z
   .meta({ examples: [{ topic: 'alarms' }] });
 
 /** `POST /admin/push/dead-letters/redrive`. 404 `Topic not found`. */
-export function redriveDeadLetters(deps: ApiDeps): Route {
+export function redriveDeadLetters(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'redriveDeadLetters',
     method: 'POST',

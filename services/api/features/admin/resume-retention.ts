@@ -5,7 +5,7 @@ import { auditOfOperator } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** `POST /admin/retention/resume` */
-export function resumeRetention(deps: ApiDeps): Route {
+export function resumeRetention(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'resumeRetention',
     method: 'POST',

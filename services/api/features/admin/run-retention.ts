@@ -30,7 +30,10 @@ const forms = {
 } as const;
 
 /** `POST /admin/retention/run` and `POST /admin/retention/confirm`. 422 for a time in the future, 409 as described by the form. */
-export function runRetention(deps: ApiDeps, form: keyof typeof forms): Route {
+export function runRetention(
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>,
+  form: keyof typeof forms,
+): Route {
   const { act, conflict, ...words } = forms[form];
   return route({
     ...words,

@@ -22,7 +22,10 @@ const forms = {
 } as const;
 
 /** `PUT` and `DELETE /admin/topics/{name}/hold`. 404 `Topic not found`. */
-export function setHold(deps: ApiDeps, method: keyof typeof forms): Route {
+export function setHold(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+  method: keyof typeof forms,
+): Route {
   const { isHeld, ...words } = forms[method];
   return route({
     ...words,

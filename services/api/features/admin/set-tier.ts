@@ -18,7 +18,7 @@ const body = z.object({
 });
 
 /** Sets an account's tier, its expiry and its seats; omitted fields keep their values. 404 `User not found`. */
-export function setTier(deps: ApiDeps): Route {
+export function setTier(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'setTier',
     method: 'PUT',

@@ -22,7 +22,7 @@ const body = z
   .meta({ examples: [{ name: 'backup script', scopes: ['publish'] }] });
 
 /** `POST /api/keys` */
-export function createApiKey(deps: ApiDeps): Route {
+export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'createApiKey',
     method: 'POST',

@@ -26,7 +26,9 @@ const body = z
   .meta({ examples: [{ name: 'dashboard', permissions: ['read'] }] });
 
 /** `POST /api/topics/{topic}/access-tokens` */
-export function createTopicToken(deps: ApiDeps): Route {
+export function createTopicToken(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'createTopicToken',
     method: 'POST',

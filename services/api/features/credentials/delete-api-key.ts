@@ -5,7 +5,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loadApiKey } from './load-api-key.ts';
 
 /** `DELETE /api/keys/{key_id}` */
-export function deleteApiKey(deps: ApiDeps): Route {
+export function deleteApiKey(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'deleteApiKey',
     method: 'DELETE',

@@ -7,7 +7,9 @@ import { loadTopic, pathId } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** `DELETE /api/topics/{topic}/access-tokens/{token_id}` */
-export function deleteTopicToken(deps: ApiDeps): Route {
+export function deleteTopicToken(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'deleteTopicToken',
     method: 'DELETE',

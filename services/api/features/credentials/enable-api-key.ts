@@ -5,7 +5,7 @@ import { loadApiKey } from './load-api-key.ts';
 import { setApiKeyActive } from './set-api-key-active.ts';
 
 /** `POST /api/keys/{key_id}/enable` */
-export function enableApiKey(deps: ApiDeps): Route {
+export function enableApiKey(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'enableApiKey',
     method: 'POST',

@@ -5,7 +5,7 @@ import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 
 /** The account's API keys in the form of their list, without secrets. */
-export function exportApiKeys({ engine: { documents }, usage }: ApiDeps): ExportSection {
+export function exportApiKeys({ engine: { documents }, usage }: Pick<ApiDeps, 'engine' | 'usage'>): ExportSection {
   return smallSection('api_keys', apiKeySchema, async ({ caller, now }) =>
     (await usage.readApiKeys(() => findApiKeys(documents, caller.userId))).map((key) => toApiKeyJson(key, now)),
   );

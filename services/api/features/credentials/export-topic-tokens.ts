@@ -11,7 +11,7 @@ import { findTopicTokens } from './find-topic-tokens.ts';
 const pageSize = 500;
 
 /** The tokens of the account's topics by topic, then those that it created for other topics, without secrets. */
-export function exportTopicTokens(deps: ApiDeps): ExportSection {
+export function exportTopicTokens(deps: Pick<ApiDeps, 'engine' | 'usage'>): ExportSection {
   const {
     engine: { documents },
     usage,

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** `GET /api/keys`: newest first. */
-export function listApiKeys(deps: ApiDeps): Route {
+export function listApiKeys(deps: Pick<ApiDeps, 'engine' | 'usage'>): Route {
   return route({
     id: 'listApiKeys',
     method: 'GET',

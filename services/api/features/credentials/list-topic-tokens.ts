@@ -6,7 +6,7 @@ import { route, type Route } from '../../http/route.ts';
 import { findTopicTokens } from './find-topic-tokens.ts';
 
 /** `GET /api/topics/{topic}/access-tokens`: newest first. */
-export function listTopicTokens(deps: ApiDeps): Route {
+export function listTopicTokens(deps: Pick<ApiDeps, 'directory' | 'engine' | 'usage'>): Route {
   return route({
     id: 'listTopicTokens',
     method: 'GET',

@@ -9,7 +9,11 @@ import { loadApiKey } from './load-api-key.ts';
  * Revokes or enables the caller's key. Idempotent. Takes effect immediately on this node and within 5 s
  * on all nodes. Throws 404, and 400 when enabling an expired key.
  */
-export async function setApiKeyActive(deps: ApiDeps, context: RequestContext, isActive: boolean): Promise<ApiKey> {
+export async function setApiKeyActive(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+  context: RequestContext,
+  isActive: boolean,
+): Promise<ApiKey> {
   const { documents } = deps.engine;
   const changed = await storeActive(
     documents,

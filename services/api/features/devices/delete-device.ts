@@ -4,7 +4,7 @@ import { route, type Route } from '../../http/route.ts';
 import { deviceNotFound, loadDevice } from './load-device.ts';
 
 /** `DELETE /api/devices/{device_id}` */
-export function deleteDevice(deps: ApiDeps): Route {
+export function deleteDevice(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'deleteDevice',
     method: 'DELETE',

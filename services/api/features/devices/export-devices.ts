@@ -5,7 +5,7 @@ import type { ExportSection } from '../../export/export-section.ts';
 import { smallSection } from '../../export/small-section.ts';
 
 /** The account's devices in the form of their list. */
-export function exportDevices({ engine: { documents } }: ApiDeps): ExportSection {
+export function exportDevices({ engine: { documents } }: Pick<ApiDeps, 'engine'>): ExportSection {
   return smallSection('devices', deviceSchema, async ({ caller }) =>
     (await findOwnDevices(documents, caller.userId)).map(toDeviceJson),
   );

@@ -4,7 +4,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loadDevice } from './load-device.ts';
 
 /** `GET /api/devices/{device_id}` */
-export function getDevice(deps: ApiDeps): Route {
+export function getDevice(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'getDevice',
     method: 'GET',

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** `GET /api/devices/my`: newest first. */
-export function listDevices(deps: ApiDeps): Route {
+export function listDevices(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'listDevices',
     method: 'GET',

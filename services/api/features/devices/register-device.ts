@@ -32,7 +32,7 @@ const body = z
   });
 
 /** `POST /api/devices/register` */
-export function registerDevice(deps: ApiDeps): Route {
+export function registerDevice(deps: Pick<ApiDeps, 'engine' | 'makeId'>): Route {
   return route({
     id: 'registerDevice',
     method: 'POST',

@@ -7,7 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loadDevice } from './load-device.ts';
 
 /** `POST /api/devices/{device_id}/test` */
-export function testDevice(deps: ApiDeps): Route {
+export function testDevice(deps: Pick<ApiDeps, 'config' | 'engine' | 'makeId'>): Route {
   return route({
     id: 'testDevice',
     method: 'POST',

@@ -18,7 +18,7 @@ const body = z.object({
 });
 
 /** `PUT /api/devices/{device_id}`: keeps omitted fields. */
-export function updateDevice(deps: ApiDeps): Route {
+export function updateDevice(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'updateDevice',
     method: 'PUT',
@@ -37,7 +37,11 @@ export function updateDevice(deps: ApiDeps): Route {
 }
 
 /** A new push token activates the device and is removed from any other device. */
-async function change(deps: ApiDeps, context: RequestContext, fields: z.output<typeof body>): Promise<Device> {
+async function change(
+  deps: Pick<ApiDeps, 'engine'>,
+  context: RequestContext,
+  fields: z.output<typeof body>,
+): Promise<Device> {
   const { documents } = deps.engine;
   const device = await loadDevice(documents, context);
   const set: Changes<Device> = {

@@ -3,7 +3,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** `GET /metrics`: the process's metrics in the Prometheus text format. With METRICS_PORT only that port serves them. */
-export function getMetrics({ metrics }: ApiDeps): Route {
+export function getMetrics({ metrics }: Pick<ApiDeps, 'metrics'>): Route {
   return route({
     id: 'getMetrics',
     method: 'GET',

@@ -10,7 +10,7 @@ const readinessSchema = z.object({
 });
 
 /** `GET /health/ready`: the components that the node uses; 503 if one of them is down or the node is shutting down. */
-export function getReadiness(deps: ApiDeps): Route {
+export function getReadiness(deps: Pick<ApiDeps, 'engine' | 'leaving'>): Route {
   return route({
     id: 'getReadiness',
     method: 'GET',

@@ -20,7 +20,9 @@ const body = z.object({
 });
 
 /** `POST /auth/apple/mobile`: a login with the identity token that an app received from Apple. */
-export function appleLogin(deps: ApiDeps): Route {
+export function appleLogin(
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   const verify = appleIdentityToken(deps.config, deps.clock);
   return route({
     id: 'appleLogin',

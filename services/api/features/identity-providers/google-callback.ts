@@ -17,7 +17,10 @@ const query = z.object({
 });
 
 /** `GET /auth/google/callback`: the redirect target of Google. Redirects to the app with tokens or an error. */
-export function googleCallback(deps: ApiDeps, google: GoogleSignIn): Route {
+export function googleCallback(
+  deps: Pick<ApiDeps, 'accessTokens' | 'appUrl' | 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  google: GoogleSignIn,
+): Route {
   return route({
     id: 'googleCallback',
     method: 'GET',

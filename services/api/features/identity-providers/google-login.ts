@@ -4,7 +4,7 @@ import { route, type Route } from '../../http/route.ts';
 import { orTellApp, type GoogleSignIn } from './google-sign-in.ts';
 
 /** `GET /auth/google/login`: redirects the browser to Google, with a cookie that ties the sign-in to this browser. */
-export function googleLogin(deps: ApiDeps, google: GoogleSignIn): Route {
+export function googleLogin(deps: Pick<ApiDeps, 'appUrl' | 'log'>, google: GoogleSignIn): Route {
   return route({
     id: 'googleLogin',
     method: 'GET',

@@ -17,7 +17,7 @@ export interface GoogleSignIn {
 
 const callbackPath = '/auth/google/callback';
 
-export function googleSignIn(deps: ApiDeps): GoogleSignIn {
+export function googleSignIn(deps: Pick<ApiDeps, 'baseUrl' | 'clock' | 'config' | 'engine'>): GoogleSignIn {
   const provider = googleProvider(deps.config, deps.clock);
   return {
     provider() {
@@ -36,7 +36,7 @@ export function googleSignIn(deps: ApiDeps): GoogleSignIn {
 }
 
 /** Redirects to the app with the result in the URL fragment, which never reaches a server or its log. */
-export function leadToApp(deps: ApiDeps, outcome: Readonly<Record<string, string>>): Reply {
+export function leadToApp(deps: Pick<ApiDeps, 'appUrl'>, outcome: Readonly<Record<string, string>>): Reply {
   return {
     status: 302,
     headers: { Location: `${deps.appUrl}/auth/callback#${new URLSearchParams(outcome).toString()}` },
@@ -45,7 +45,7 @@ export function leadToApp(deps: ApiDeps, outcome: Readonly<Record<string, string
 
 /** Runs a step of the sign-in. Reports any failure to `onFault` and then to the app. */
 export async function orTellApp(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'appUrl' | 'log'>,
   step: () => Promise<Reply>,
   onFault: (fault: SignInFault, error: unknown) => Promise<void> = async () => undefined,
 ): Promise<Reply> {

@@ -9,7 +9,7 @@ const unjudged: readonly SignInFault[] = ['access_denied', 'temporarily_unavaila
 
 /** Records a refused sign-in, unless there was no decision. */
 export async function recordRefusal(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   method: IdentityProvider,
   refused: { fault: SignInFault; error: unknown },

@@ -21,7 +21,7 @@ import { SignInFailed } from './sign-in-failed.ts';
  * disabled.
  */
 export async function signIn(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   profile: ProviderProfile,
 ): Promise<{ user: User; tokens: LoginTokens }> {
@@ -31,7 +31,11 @@ export async function signIn(
 }
 
 /** Returns the account of the person and links one at the first sign-in. */
-async function findOrTie(deps: ApiDeps, context: RequestContext, profile: ProviderProfile): Promise<string> {
+async function findOrTie(
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>,
+  context: RequestContext,
+  profile: ProviderProfile,
+): Promise<string> {
   const { documents } = deps.engine;
   const known = await findIdentity(documents, profile);
   if (known !== null) return known.userId;
@@ -50,7 +54,7 @@ async function findOrTie(deps: ApiDeps, context: RequestContext, profile: Provid
 
 /** Creates an account, replacing an unverified account with the same email. */
 async function makeAccount(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   from: ProviderProfile & { verifiedEmail: string; replacedId: string | null },
 ): Promise<string> {
@@ -77,7 +81,12 @@ async function makeAccount(
   return user.id;
 }
 
-function tie(deps: ApiDeps, context: RequestContext, { provider, subject }: ProviderProfile, userId: string): Write[] {
+function tie(
+  deps: Pick<ApiDeps, 'clock' | 'makeId' | 'wholeAddress'>,
+  context: RequestContext,
+  { provider, subject }: ProviderProfile,
+  userId: string,
+): Write[] {
   const audit = auditAs(deps, context, { actor: userId, through: provider });
   return [
     write.insert(identities, { id: deps.makeId(), provider, subject, userId, linkedAt: deps.clock() }),

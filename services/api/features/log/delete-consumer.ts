@@ -5,7 +5,7 @@ import { route, type Route } from '../../http/route.ts';
 import { consumerNotFound, loadConsumer } from './consumer-owner.ts';
 
 /** `DELETE /api/topics/{name}/consumers/{consumer}` */
-export function deleteConsumer(deps: ApiDeps): Route {
+export function deleteConsumer(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route {
   const { documents } = deps.engine;
   return route({
     id: 'deleteConsumer',

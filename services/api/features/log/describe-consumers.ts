@@ -8,7 +8,7 @@ import type { ApiDeps } from '../../api-deps.ts';
  * lag is an upper bound of the number of unread records. It is 0 exactly if no readable record is left.
  */
 export async function describeConsumers(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'history'>,
   topic: Topic,
   consumers: readonly LogConsumer[],
 ): Promise<ConsumerJson[]> {
@@ -24,7 +24,11 @@ export async function describeConsumers(
 }
 
 /** Returns the highest of the offsets that has a readable record at or after it, or -1. All lower offsets have one too. */
-async function findLastUnread(deps: ApiDeps, topic: Topic, offsets: readonly number[]): Promise<number> {
+async function findLastUnread(
+  deps: Pick<ApiDeps, 'history'>,
+  topic: Topic,
+  offsets: readonly number[],
+): Promise<number> {
   for (const offset of [...new Set(offsets)].sort((a, b) => b - a)) {
     if ((await deps.history.records(topic, offset, 1)).length > 0) return offset;
   }

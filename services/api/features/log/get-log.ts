@@ -2,7 +2,7 @@ import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { TopicRecord } from '@tocsin/shared/ports/messages.ts';
+import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
@@ -28,7 +28,22 @@ const recordSchema = z.object({
 });
 
 /** `GET /api/topics/{name}/log`: replays a topic's records from an offset, a time or a consumer, as JSON or NDJSON. */
-export function getLog(deps: ApiDeps): Route {
+export function getLog(
+  deps: Pick<
+    ApiDeps,
+    | 'accessTokens'
+    | 'clock'
+    | 'config'
+    | 'directory'
+    | 'engine'
+    | 'feeds'
+    | 'history'
+    | 'log'
+    | 'makeId'
+    | 'streams'
+    | 'waits'
+  >,
+): Route {
   return route({
     id: 'getLog',
     method: 'GET',
@@ -87,7 +102,11 @@ interface Asked {
   readonly wait: number;
 }
 
-async function replyWithPage(deps: ApiDeps, context: RequestContext, asked: Asked & { limit: number }): Promise<Reply> {
+async function replyWithPage(
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'feeds' | 'history' | 'waits'>,
+  context: RequestContext,
+  asked: Asked & { limit: number },
+): Promise<Reply> {
   const { topic, from } = asked;
   const records = await firstRecords(deps, context, asked);
   return {
@@ -101,7 +120,10 @@ async function replyWithPage(deps: ApiDeps, context: RequestContext, asked: Aske
 }
 
 async function answerWithLines(
-  deps: ApiDeps,
+  deps: Pick<
+    ApiDeps,
+    'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'history' | 'log' | 'makeId' | 'streams' | 'waits'
+  >,
   context: RequestContext,
   asked: Asked & { follow: boolean },
 ): Promise<void> {
@@ -124,7 +146,7 @@ async function answerWithLines(
 
 /** Returns the first page, waiting for records if requested. */
 async function firstRecords(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'feeds' | 'history' | 'waits'>,
   context: RequestContext,
   of: Asked & { limit: number },
 ): Promise<TopicRecord[]> {
@@ -145,7 +167,12 @@ interface Start {
  * Returns the start offset. By time it is the first record that is not older, or the end of the readable log; by
  * consumer it is the stored offset. Throws 422 if more than one is given.
  */
-async function startOf(deps: ApiDeps, caller: Caller, topic: Topic, start: Start): Promise<number> {
+async function startOf(
+  deps: Pick<ApiDeps, 'engine' | 'history'>,
+  caller: Caller,
+  topic: Topic,
+  start: Start,
+): Promise<number> {
   const [first, second] = (['consumer', 'from_time', 'from_offset'] as const).filter(
     (name) => start[name] !== undefined,
   );

@@ -37,7 +37,7 @@ const body = z.object({
 });
 
 /** `PUT /api/topics/{name}/consumers/{consumer}`: stores an offset; the last write wins. */
-export function setConsumer(deps: ApiDeps): Route {
+export function setConsumer(deps: Pick<ApiDeps, 'directory' | 'engine' | 'history' | 'makeId'>): Route {
   return route({
     id: 'setConsumer',
     method: 'PUT',
@@ -72,7 +72,7 @@ export function setConsumer(deps: ApiDeps): Route {
 type Kept = Omit<LogConsumer, 'id' | 'version'>;
 
 /** Moves or creates the consumer. */
-function keep(deps: ApiDeps, caller: Caller, kept: Kept): Promise<LogConsumer> {
+function keep(deps: Pick<ApiDeps, 'engine' | 'makeId'>, caller: Caller, kept: Kept): Promise<LogConsumer> {
   const { documents } = deps.engine;
   return retryStale(async () => {
     const known = await findLogConsumer(documents, kept, kept.name);
@@ -89,7 +89,11 @@ const wasJustMade = (error: unknown): boolean =>
  * Stores a new consumer if the topic and its owner still exist. Consumers of tokens count for the topic and those of
  * accounts for the account, with which they are removed. Throws 403 at a limit.
  */
-function make({ engine: { documents } }: ApiDeps, caller: Caller, consumer: LogConsumer): Promise<LogConsumer> {
+function make(
+  { engine: { documents } }: Pick<ApiDeps, 'engine'>,
+  caller: Caller,
+  consumer: LogConsumer,
+): Promise<LogConsumer> {
   const { topicId, ownerId } = consumer;
   return commitWithinQuota(documents, caller.kind === 'account' ? ownerId : topicId, async () => {
     const owner = await requireOwner(documents, caller, ownerId);

@@ -23,7 +23,9 @@ export interface ManagedMessage {
  * A route's `load`: the message in the path if the caller manages its topic and the topic's owner has the required tier.
  * Throws 404 for an unknown topic, 401 and 403, then 404 for a hidden message, 403 for the tier, and 422 for a malformed ID.
  */
-export function loadManagedMessage(deps: ApiDeps): (context: RequestContext) => Promise<ManagedMessage> {
+export function loadManagedMessage(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine'>,
+): (context: RequestContext) => Promise<ManagedMessage> {
   return async (context) => {
     const topic = await openTopicByName(deps.directory, context.caller, {
       name: context.params['topic_name']!,
@@ -43,7 +45,11 @@ export function loadManagedMessage(deps: ApiDeps): (context: RequestContext) => 
 }
 
 /** Returns the topic's message if history shows it. Throws 404 otherwise, also for deleted and expired messages. */
-async function findShown(deps: ApiDeps, topic: Topic, messageId: string): Promise<StoredMessage> {
+async function findShown(
+  deps: Pick<ApiDeps, 'clock' | 'engine'>,
+  topic: Topic,
+  messageId: string,
+): Promise<StoredMessage> {
   const message = await deps.engine.messages.find(messageId);
   const isShown =
     message !== null && message.topicId === topic.id && !message.isDeleted && message.expiresAt > deps.clock();
@@ -61,7 +67,7 @@ async function findShown(deps: ApiDeps, topic: Topic, messageId: string): Promis
  * outcome is then unknown.
  */
 export function changeMessage<R extends LogRecord | null>(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'log'>,
   { topic, messageId }: ManagedMessage,
   decide: (message: StoredMessage, now: number) => R,
   recorded: readonly Write[] = [],
@@ -80,7 +86,7 @@ export function changeMessage<R extends LogRecord | null>(
 
 /** Never rejects: the log has the record. */
 async function storeSoon(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'engine' | 'log'>,
   { id, partition }: Topic,
   placed: { offset: number; record: LogRecord },
 ): Promise<void> {

@@ -7,7 +7,9 @@ import { route, type Route } from '../../http/route.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
 
 /** `DELETE /api/{topic_name}/messages/{message_id}`: removes a message from history. */
-export function deleteMessage(deps: ApiDeps): Route {
+export function deleteMessage(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'deleteMessage',
     method: 'DELETE',

@@ -20,7 +20,7 @@ const body = z
   .meta({ examples: [{ message: 'Nightly backup finished, 12 GB', title: null }] });
 
 /** `PATCH /api/{topic_name}/messages/{message_id}`: replaces text and title. Omitted fields stay, a null title is removed. */
-export function editMessage(deps: ApiDeps): Route {
+export function editMessage(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'log'>): Route {
   return route({
     id: 'editMessage',
     method: 'PATCH',

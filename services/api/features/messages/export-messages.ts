@@ -8,7 +8,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 const pageSize = 50;
 
 /** The messages of the account's topics, by topic, oldest first, without deleted and expired ones. */
-export function exportMessages(deps: ApiDeps): ExportSection {
+export function exportMessages(deps: Pick<ApiDeps, 'clock' | 'engine'>): ExportSection {
   return {
     name: 'messages',
     schema: messageSchema,
@@ -21,7 +21,10 @@ export function exportMessages(deps: ApiDeps): ExportSection {
 }
 
 /** Reads everything in the store: no reader continues from here, so a gap below the last acknowledged message is harmless. */
-async function* messagesOf({ engine: { messages }, clock }: ApiDeps, topic: Topic): AsyncGenerator<unknown[], void> {
+async function* messagesOf(
+  { engine: { messages }, clock }: Pick<ApiDeps, 'clock' | 'engine'>,
+  topic: Topic,
+): AsyncGenerator<unknown[], void> {
   for (let after = -1; ;) {
     const page = await messages.after(topic.id, {
       after,

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
+import type { ActivityCount } from '@tocsin/shared/ports/messages/message-search.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -32,7 +32,7 @@ const bucketSchema = z
 type Bucket = z.infer<typeof bucketSchema>;
 
 /** `GET /api/messages/activity`: the number of messages by hour or day and by priority. */
-export function getActivity(deps: ApiDeps): Route {
+export function getActivity(deps: Pick<ApiDeps, 'directory' | 'engine' | 'topicSpans'>): Route {
   return route({
     id: 'getActivity',
     method: 'GET',

@@ -28,7 +28,7 @@ const countsSchema = z.object(
 );
 
 /** `GET /api/messages/{message_id}/deliveries`: why the message reached or did not reach the caller's devices. */
-export function getDeliveries(deps: ApiDeps): Route {
+export function getDeliveries(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route {
   return route({
     id: 'getDeliveries',
     method: 'GET',
@@ -60,7 +60,7 @@ export function getDeliveries(deps: ApiDeps): Route {
 
 /** Returns the account's devices with their ledger rows, then the ledger rows of removed devices. */
 async function deliveriesOf(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'engine'>,
   message: StoredMessage,
   { userId, now }: { userId: string; now: number },
 ): Promise<DeliveryJson[]> {

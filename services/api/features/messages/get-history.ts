@@ -13,7 +13,9 @@ import { parseSince, type Since } from './parse-since.ts';
 const waitSecondsMax = 60;
 
 /** `GET /{topic}/json`: history, oldest first. */
-export function getHistory(deps: ApiDeps): Route {
+export function getHistory(
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'feeds' | 'history' | 'waits'>,
+): Route {
   return route({
     id: 'getHistory',
     method: 'GET',
@@ -61,7 +63,7 @@ export function getHistory(deps: ApiDeps): Route {
 }
 
 async function read(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'history'>,
   topic: Topic,
   { since, limit, now }: { since: Since | undefined; limit: number; now: number },
 ): Promise<StoredMessage[]> {
@@ -70,7 +72,7 @@ async function read(
 }
 
 async function positionBefore(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'history'>,
   topic: Topic,
   { since, now }: { since: Since; now: number },
 ): Promise<number> {

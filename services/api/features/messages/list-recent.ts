@@ -11,7 +11,7 @@ import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topic
 import { subscribedTopics } from './searchable-topics.ts';
 
 /** `GET /api/messages/recent`: the newest messages of the caller's subscriptions. */
-export function listRecent(deps: ApiDeps): Route {
+export function listRecent(deps: Pick<ApiDeps, 'directory' | 'engine' | 'topicSpans'>): Route {
   return route({
     id: 'listRecent',
     method: 'GET',
@@ -39,7 +39,11 @@ export function listRecent(deps: ApiDeps): Route {
 }
 
 /** The named topic, readable by the caller, if the caller is subscribed to it. */
-async function ifSubscribed({ engine }: ApiDeps, { userId }: AccountCaller, topic: Topic): Promise<TopicSpan> {
+async function ifSubscribed(
+  { engine }: Pick<ApiDeps, 'engine'>,
+  { userId }: AccountCaller,
+  topic: Topic,
+): Promise<TopicSpan> {
   const isSubscribed = (await findOwnSubscription(engine.documents, userId, topic.id)) !== null;
   return isSubscribed ? { ids: [topic.id], names: new Map([[topic.id, topic.name]]) } : { ids: [], names: new Map() };
 }

@@ -15,7 +15,10 @@ export const namedTopicErrors = { 404: 'A named topic does not exist.' };
 export const topicsNamedMax = 100;
 
 /** The topic that the query names, or null. Throws 404 for an unknown topic, 401 and 403 without read access. */
-export async function loadNamedTopic(deps: ApiDeps, { caller, searchParams }: RequestContext): Promise<Topic | null> {
+export async function loadNamedTopic(
+  deps: Pick<ApiDeps, 'directory'>,
+  { caller, searchParams }: RequestContext,
+): Promise<Topic | null> {
   const [name = '', ...others] = searchParams.getAll('topic');
   // The validation of parameters refuses repeated values.
   if (name.trim() === '' || others.length > 0) return null;
@@ -24,7 +27,7 @@ export async function loadNamedTopic(deps: ApiDeps, { caller, searchParams }: Re
 
 /** The topics that the query names, or null. Throws like `loadNamedTopic` for each of them. */
 export async function loadNamedTopics(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'directory'>,
   { caller, searchParams }: RequestContext,
 ): Promise<Topic[] | null> {
   const names = listValues(searchParams.getAll('topics'));

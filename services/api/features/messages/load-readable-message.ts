@@ -15,7 +15,10 @@ export interface ReadableMessage {
 }
 
 /** Returns the message in the path if the caller may read it. Throws 404 otherwise, so that IDs reveal nothing. */
-export async function loadReadableMessage(deps: ApiDeps, context: RequestContext): Promise<ReadableMessage> {
+export async function loadReadableMessage(
+  deps: Pick<ApiDeps, 'directory' | 'engine'>,
+  context: RequestContext,
+): Promise<ReadableMessage> {
   const caller = context.account();
   const message = await deps.engine.messages.find(pathId(context, 'message_id'));
   const topic =

@@ -11,7 +11,9 @@ import { loadReadableMessage, type ReadableMessage } from './load-readable-messa
 const demandMs = 10_000;
 
 /** `POST /api/messages/{message_id}/renotify`: pushes a message to the devices that missed it. */
-export function renotifyMessage(deps: ApiDeps): Route {
+export function renotifyMessage(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'renotifyMessage',
     method: 'POST',
@@ -54,7 +56,10 @@ export function renotifyMessage(deps: ApiDeps): Route {
   });
 }
 
-async function loadManaged(deps: ApiDeps, context: RequestContext): Promise<ReadableMessage> {
+async function loadManaged(
+  deps: Pick<ApiDeps, 'directory' | 'engine'>,
+  context: RequestContext,
+): Promise<ReadableMessage> {
   const loaded = await loadReadableMessage(deps, context);
   if (loaded.message.isDeleted) throw new AppError('not_found', 'Message not found');
   if (!loaded.isManager) throw new AppError('forbidden', 'Insufficient permissions to access this topic');

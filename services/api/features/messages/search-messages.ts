@@ -18,7 +18,7 @@ const filtersSchema = z.object({
 });
 
 /** `GET /api/messages/search`: the messages of all topics related to the caller, or of a named one, newest first. */
-export function searchMessages(deps: ApiDeps): Route {
+export function searchMessages(deps: Pick<ApiDeps, 'directory' | 'engine' | 'topicSpans'>): Route {
   return route({
     id: 'searchMessages',
     method: 'GET',

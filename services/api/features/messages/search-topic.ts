@@ -8,7 +8,7 @@ import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { dateFields, filterFields, requireOrdered, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
 
 /** `GET /api/topics/{name}/messages`: a topic's messages by text, tags, priority and time, newest first. */
-export function searchTopic(deps: ApiDeps): Route {
+export function searchTopic(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route {
   return route({
     id: 'searchTopic',
     method: 'GET',
@@ -67,7 +67,10 @@ export function searchTopic(deps: ApiDeps): Route {
 }
 
 /** Only managers of the topic may see deleted messages. */
-function loadSearched(deps: ApiDeps, { caller, params, searchParams }: RequestContext): Promise<Topic> {
+function loadSearched(
+  deps: Pick<ApiDeps, 'directory'>,
+  { caller, params, searchParams }: RequestContext,
+): Promise<Topic> {
   const includesDeleted = ['true', '1'].includes(searchParams.get('include_deleted') ?? '');
   return openTopicByName(deps.directory, caller, { name: params['name']!, act: includesDeleted ? 'manage' : 'read' });
 }

@@ -9,19 +9,23 @@ import { openTopicByName } from '../../http/load-topic.ts';
  * Returns the topic if the caller may publish to it. Throws 404, 401 and 403 like every topic route, 403 for the topic of
  * a deactivated team, and 403 for a private topic beyond its owner's tier (after a lapse the oldest ones stay writable).
  */
-export async function loadWritableTopic(deps: ApiDeps, caller: Caller, name: string): Promise<Topic> {
+export async function loadWritableTopic(
+  deps: Pick<ApiDeps, 'clock' | 'directory'>,
+  caller: Caller,
+  name: string,
+): Promise<Topic> {
   const topic = await openTopicByName(deps.directory, caller, { name, act: 'write' });
   if (topic.teamId !== null) await requireActiveTeam(deps, topic.teamId);
   else if (topic.accessLevel === 'private') await requireWithinTier(deps, topic);
   return topic;
 }
 
-async function requireActiveTeam(deps: ApiDeps, teamId: string): Promise<void> {
+async function requireActiveTeam(deps: Pick<ApiDeps, 'directory'>, teamId: string): Promise<void> {
   const team = await deps.directory.team(teamId);
   if (team !== null && !team.isActive) throw new AppError('forbidden', 'Team is deactivated');
 }
 
-async function requireWithinTier(deps: ApiDeps, topic: Topic): Promise<void> {
+async function requireWithinTier(deps: Pick<ApiDeps, 'clock' | 'directory'>, topic: Topic): Promise<void> {
   const owner = await deps.directory.user(topic.ownerId);
   if (owner === null) return;
   const count = tierLimits[tierInForce(owner, deps.clock())].privateTopics;

@@ -9,7 +9,10 @@ import type { MessageFields } from './message-fields.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
 import type { InlineStore } from './store-inline.ts';
 
-export interface PublishDeps extends ApiDeps {
+export interface PublishDeps extends Pick<
+  ApiDeps,
+  'clock' | 'config' | 'directory' | 'engine' | 'makeId' | 'rateLimits'
+> {
   readonly inlineStore: InlineStore;
 }
 
@@ -89,7 +92,7 @@ async function append(
 }
 
 /** The current tier of the topic's owner, which determines the retention. */
-async function ownerTier(deps: ApiDeps, topic: Topic, now: number): Promise<Tier> {
+async function ownerTier(deps: Pick<ApiDeps, 'directory'>, topic: Topic, now: number): Promise<Tier> {
   const owner = await deps.directory.user(topic.ownerId);
   return owner === null ? 'FREE' : tierInForce(owner, now);
 }

@@ -1,8 +1,8 @@
+import type { MessageReads } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { publisherId, type Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { redacted, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
-import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/shared/collections/idempotency-keys.ts';
 
 const lifetimeMs = 24 * 3_600_000;
@@ -35,7 +35,7 @@ export function parseIdempotencyKey(header: string | string[] | undefined): stri
 
 interface KeyDeps {
   readonly documents: Documents;
-  readonly messages: Messages;
+  readonly messages: MessageReads;
 }
 
 /**

@@ -1,9 +1,9 @@
+import type { MessageIngest } from '@tocsin/shared/ports/messages/message-ingest.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
-import type { Messages } from '@tocsin/shared/ports/messages.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { inlineStore, type InlineStore } from './store-inline.ts';
 
@@ -13,7 +13,7 @@ const now = 1_000_000;
 /** A message store whose writes finish under the control of the test. */
 function storeOf(apply: () => Promise<void>): InlineStore {
   return inlineStore({
-    messages: { apply } as unknown as Messages,
+    messages: { apply } as unknown as MessageIngest,
     clock: () => now,
     log: openLogger('test', 'silent'),
   });

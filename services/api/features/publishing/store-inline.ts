@@ -1,7 +1,7 @@
+import type { MessageIngest } from '@tocsin/shared/ports/messages/message-ingest.ts';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
-import type { Messages } from '@tocsin/shared/ports/messages.ts';
 
 /**
  * How long a publish waits for its document. The message is already durable, and the fan-out stores missing documents.
@@ -34,7 +34,7 @@ export const storedByLog: InlineStore = { store: () => Promise.resolve() };
  * publish at most a second, and after two misses nothing.
  */
 export function inlineStore(deps: {
-  messages: Messages;
+  messages: MessageIngest;
   /** A monotonic clock to measure pauses. */ clock: Clock;
   log: Logger;
 }): InlineStore {

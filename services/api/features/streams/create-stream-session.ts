@@ -48,7 +48,7 @@ function sinceIdsOf(sent: z.output<typeof body>['since_id'], topics: readonly Na
 }
 
 /** `POST /api/sse/sessions` */
-export function createStreamSession(deps: ApiDeps): Route {
+export function createStreamSession(deps: Pick<ApiDeps, 'accessTokens' | 'directory' | 'engine'>): Route {
   return route({
     id: 'createStreamSession',
     method: 'POST',

@@ -1,7 +1,24 @@
+import type { ApiDeps } from '../../api-deps.ts';
 import type { z } from 'zod';
 import type { CredentialSources } from '../../http/authenticate.ts';
 import type { RequestContext, Route } from '../../http/route.ts';
 import type { StreamSink } from '../../live/stream-sink.ts';
+
+/** The dependencies of streams. */
+export type StreamDeps = Pick<
+  ApiDeps,
+  | 'accessTokens'
+  | 'clock'
+  | 'config'
+  | 'directory'
+  | 'engine'
+  | 'feeds'
+  | 'history'
+  | 'log'
+  | 'makeId'
+  | 'streamSessions'
+  | 'streams'
+>;
 
 /** A kind of stream, common to both transports. */
 export interface StreamKind<L, Q extends z.ZodObject> {

@@ -1,6 +1,5 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
-import type { ApiDeps } from '../../api-deps.ts';
 import { readCredential } from '../../http/authenticate.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { type Route } from '../../http/route.ts';
@@ -9,13 +8,13 @@ import { resolveStreamPosition } from '../../live/resolve-position.ts';
 import { authorizeStream } from '../../access/authorize-stream.ts';
 import { givenPosition, parsePositionId, sinceIdField } from './given-position.ts';
 import { sseRoute } from './sse-route.ts';
-import { credentialSources, type StreamKind } from './stream-kind.ts';
+import { credentialSources, type StreamDeps, type StreamKind } from './stream-kind.ts';
 import { websocketRoute } from './websocket-route.ts';
 
 const query = z.object({ since_id: sinceIdField });
 
 /** The stream of one topic. */
-export function topicStream(deps: ApiDeps): StreamKind<Topic, typeof query> {
+export function topicStream(deps: StreamDeps): StreamKind<Topic, typeof query> {
   return {
     route: {
       audience: 'anyone',
@@ -49,7 +48,7 @@ export function topicStream(deps: ApiDeps): StreamKind<Topic, typeof query> {
 }
 
 /** `GET /{topic}/sse` */
-export function streamTopicBySse(deps: ApiDeps): Route {
+export function streamTopicBySse(deps: StreamDeps): Route {
   return sseRoute(topicStream(deps), {
     id: 'streamTopicBySse',
     path: '/{topic}/sse',
@@ -58,7 +57,7 @@ export function streamTopicBySse(deps: ApiDeps): Route {
 }
 
 /** `GET /{topic}/ws` without an upgrade; `upgrade.ts` serves upgrades. */
-export function streamTopicByWebSocket(deps: ApiDeps): Route {
+export function streamTopicByWebSocket(deps: StreamDeps): Route {
   return websocketRoute(topicStream(deps), {
     id: 'streamTopicByWebSocket',
     path: '/{topic}/ws',

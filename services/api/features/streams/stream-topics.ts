@@ -12,7 +12,7 @@ import { loadSessionTopics, loadTopicsByName, namesInQuery, topicErrors, type Na
 import { resolvePositions } from './resolve-positions.ts';
 import { requireSession } from './session-secret.ts';
 import { sseRoute } from './sse-route.ts';
-import { credentialSources, type StreamKind } from './stream-kind.ts';
+import { credentialSources, type StreamDeps, type StreamKind } from './stream-kind.ts';
 import { websocketRoute } from './websocket-route.ts';
 
 const query = z.object({
@@ -33,7 +33,7 @@ interface Loaded {
 }
 
 /** The stream of several topics, by a session or by names. */
-export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
+export function topicsStream(deps: StreamDeps): StreamKind<Loaded, typeof query> {
   return {
     route: {
       audience: 'anyone',
@@ -73,7 +73,10 @@ export function topicsStream(deps: ApiDeps): StreamKind<Loaded, typeof query> {
   };
 }
 
-async function load(deps: ApiDeps, { caller, searchParams }: RequestContext): Promise<Loaded> {
+async function load(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine'>,
+  { caller, searchParams }: RequestContext,
+): Promise<Loaded> {
   const secret = searchParams.get('session') ?? '';
   if (secret !== '') {
     const session = await requireSession(deps, secret);
@@ -85,7 +88,7 @@ async function load(deps: ApiDeps, { caller, searchParams }: RequestContext): Pr
 }
 
 /** `GET /sse` */
-export function streamTopicsBySse(deps: ApiDeps): Route {
+export function streamTopicsBySse(deps: StreamDeps): Route {
   return sseRoute(topicsStream(deps), {
     id: 'streamTopicsBySse',
     path: '/sse',
@@ -94,7 +97,7 @@ export function streamTopicsBySse(deps: ApiDeps): Route {
 }
 
 /** `GET /ws` without an upgrade; `upgrade.ts` serves upgrades. */
-export function streamTopicsByWebSocket(deps: ApiDeps): Route {
+export function streamTopicsByWebSocket(deps: StreamDeps): Route {
   return websocketRoute(topicsStream(deps), {
     id: 'streamTopicsByWebSocket',
     path: '/ws',

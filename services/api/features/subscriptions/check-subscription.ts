@@ -6,7 +6,7 @@ import { loadNamedTopic } from './load-named-topic.ts';
 import { readableSubscriptions } from './readable-subscriptions.ts';
 
 /** `GET /api/subscriptions/check/{topic_name}` */
-export function checkSubscription(deps: ApiDeps): Route {
+export function checkSubscription(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route {
   return route({
     id: 'checkSubscription',
     method: 'GET',

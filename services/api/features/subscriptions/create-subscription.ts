@@ -21,7 +21,7 @@ const body = z.object({ topic_name: z.string(), ...newSubscriptionFields }).meta
 });
 
 /** `POST /api/subscriptions` */
-export function createSubscription(deps: ApiDeps): Route {
+export function createSubscription(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId'>): Route {
   return route({
     id: 'createSubscription',
     method: 'POST',
@@ -44,7 +44,7 @@ export function createSubscription(deps: ApiDeps): Route {
 
 /** Stores the subscription and updates the topic's count. Throws 404 and 403 for the topic, 403 at the limit, 409. */
 function subscribe(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId'>,
   caller: AccountCaller,
   wish: { topicId: string; settings: Changes<Subscription> },
 ): Promise<ReadableSubscription> {

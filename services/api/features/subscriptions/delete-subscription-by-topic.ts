@@ -6,7 +6,7 @@ import { findOwnSubscription } from '../../access/find-own-subscription.ts';
 import { loadNamedTopic } from './load-named-topic.ts';
 
 /** `DELETE /api/subscriptions/by-topic/{topic_name}` */
-export function deleteSubscriptionByTopic(deps: ApiDeps): Route {
+export function deleteSubscriptionByTopic(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route {
   return route({
     id: 'deleteSubscriptionByTopic',
     method: 'DELETE',

@@ -5,7 +5,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loadSubscription } from './load-subscription.ts';
 
 /** `DELETE /api/subscriptions/{subscription_id}` */
-export function deleteSubscription(deps: ApiDeps): Route {
+export function deleteSubscription(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'deleteSubscription',
     method: 'DELETE',

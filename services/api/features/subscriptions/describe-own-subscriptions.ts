@@ -7,7 +7,7 @@ import { readableSubscriptions } from './readable-subscriptions.ts';
 
 /** Returns the caller's subscriptions of readable topics: pinned first, then by latest activity of the topic. */
 export async function describeOwnSubscriptions(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'engine'>,
   caller: AccountCaller,
   now: number,
 ): Promise<SubscriptionJson[]> {

@@ -1,5 +1,5 @@
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
-import type { Messages, TopicStats } from '@tocsin/shared/ports/messages.ts';
+import type { TopicStats, MessageReads } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { type SubscriptionJson, toSubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
 import type { ReadableSubscription } from './readable-subscriptions.ts';
 
@@ -10,7 +10,7 @@ const unreadMax = 10_000;
 
 /** Returns the subscriptions with counts of their topics, in the given order. */
 export async function describeSubscriptions(
-  messages: Messages,
+  messages: MessageReads,
   readable: readonly ReadableSubscription[],
   now: number,
 ): Promise<SubscriptionJson[]> {
@@ -33,7 +33,7 @@ export async function describeSubscriptions(
  * topics with later publishes are counted.
  */
 async function countUnread(
-  messages: Messages,
+  messages: MessageReads,
   found: readonly Subscription[],
   at: { stats: ReadonlyMap<string, TopicStats>; now: number },
 ): Promise<Map<string, number>> {

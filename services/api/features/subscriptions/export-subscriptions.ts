@@ -5,7 +5,7 @@ import { smallSection } from '../../export/small-section.ts';
 import { describeOwnSubscriptions } from './describe-own-subscriptions.ts';
 
 /** The account's subscriptions in the form of their list. */
-export function exportSubscriptions(deps: ApiDeps): ExportSection {
+export function exportSubscriptions(deps: Pick<ApiDeps, 'engine'>): ExportSection {
   return smallSection('subscriptions', subscriptionSchema, ({ caller, now }) =>
     describeOwnSubscriptions(deps, caller, now),
   );

@@ -5,7 +5,7 @@ import { route, type Route } from '../../http/route.ts';
 import { describeOwnSubscriptions } from './describe-own-subscriptions.ts';
 
 /** `GET /api/subscriptions` */
-export function listSubscriptions(deps: ApiDeps): Route {
+export function listSubscriptions(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'listSubscriptions',
     method: 'GET',

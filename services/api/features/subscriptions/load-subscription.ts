@@ -6,7 +6,10 @@ import type { RequestContext } from '../../http/route.ts';
 import { readableSubscriptions, type ReadableSubscription } from './readable-subscriptions.ts';
 
 /** Returns the caller's subscription with the ID in the path. Throws 404 for any other, and if its topic is inaccessible. */
-export async function loadSubscription(deps: ApiDeps, context: RequestContext): Promise<ReadableSubscription> {
+export async function loadSubscription(
+  deps: Pick<ApiDeps, 'engine'>,
+  context: RequestContext,
+): Promise<ReadableSubscription> {
   const caller = context.account();
   const subscription = await deps.engine.documents.get(subscriptions, pathId(context, 'subscription_id'));
   const [found] =

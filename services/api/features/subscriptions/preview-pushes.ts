@@ -1,6 +1,6 @@
 import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import { spanAt, type Span } from '@tocsin/shared/platform/daily-hours.ts';
-import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
+import type { ActivityCount } from '@tocsin/shared/ports/messages/message-search.ts';
 
 const dayMs = 86_400_000;
 

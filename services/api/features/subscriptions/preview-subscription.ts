@@ -1,6 +1,6 @@
 import { mobileMessageFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
-import type { ActivityCount } from '@tocsin/shared/ports/messages.ts';
+import type { ActivityCount } from '@tocsin/shared/ports/messages/message-search.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -29,7 +29,7 @@ const daySchema = z
   .meta({ id: 'PreviewDay' });
 
 /** `POST /api/subscriptions/{subscription_id}/preview`: the pushes of other settings. */
-export function previewSubscription(deps: ApiDeps): Route {
+export function previewSubscription(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'previewSubscription',
     method: 'POST',
@@ -77,7 +77,7 @@ export function previewSubscription(deps: ApiDeps): Route {
 
 /** Counts all messages by day, and those that the filter accepts, by minute if needed. */
 async function countMessages(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'engine'>,
   { topicId, settings, from, to }: { topicId: string; settings: MobileSettings; from: number; to: number },
 ): Promise<[ActivityCount[], ActivityCount[]]> {
   const { quietHours, maxPerMinute } = settings;

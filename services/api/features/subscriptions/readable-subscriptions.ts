@@ -17,7 +17,7 @@ export interface ReadableSubscription {
  * access: others are omitted and removed. The user's rights count, not those of the credential.
  */
 export async function readableSubscriptions(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'engine'>,
   caller: AccountCaller,
   found: readonly Subscription[],
 ): Promise<ReadableSubscription[]> {

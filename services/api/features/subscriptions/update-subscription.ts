@@ -10,7 +10,7 @@ import { changedSubscriptionFields, settingsOf } from './subscription-fields.ts'
 const body = z.object({ ...changedSubscriptionFields, is_pinned: z.boolean().optional() });
 
 /** `PATCH /api/subscriptions/{subscription_id}` */
-export function updateSubscription(deps: ApiDeps): Route {
+export function updateSubscription(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'updateSubscription',
     method: 'PATCH',

@@ -6,7 +6,7 @@ import { describeSubscriptions } from './describe-subscriptions.ts';
 import { loadSubscription } from './load-subscription.ts';
 
 /** `POST /api/subscriptions/{subscription_id}/viewed` */
-export function viewSubscription(deps: ApiDeps): Route {
+export function viewSubscription(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'viewSubscription',
     method: 'POST',

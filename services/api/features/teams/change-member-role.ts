@@ -15,7 +15,9 @@ import { loadMember, memberNotFound } from './load-member.ts';
 import { teamFields } from './team-fields.ts';
 
 /** `PATCH /api/teams/{team_id}/members/{user_id}` */
-export function changeMemberRole(deps: ApiDeps): Route {
+export function changeMemberRole(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'changeTeamMemberRole',
     method: 'PATCH',

@@ -22,7 +22,7 @@ const body = z.object({
 });
 
 /** `POST /api/teams`: the caller owns the team and is its first member. */
-export function createTeam(deps: ApiDeps): Route {
+export function createTeam(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'createTeam',
     method: 'POST',
@@ -60,7 +60,11 @@ export function createTeam(deps: ApiDeps): Route {
 }
 
 /** Throws 403 at the limit and 409 for a taken name. */
-async function store(deps: ApiDeps, team: New<Team>, recorded: readonly Write[]): Promise<void> {
+async function store(
+  deps: Pick<ApiDeps, 'engine' | 'makeId'>,
+  team: New<Team>,
+  recorded: readonly Write[],
+): Promise<void> {
   const { documents } = deps.engine;
   const { ownerId: userId, createdAt: joinedAt } = team;
   await commitWithinQuota(documents, userId, async () => {

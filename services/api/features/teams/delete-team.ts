@@ -8,7 +8,9 @@ import { removalDeps } from '../../erasure/removal-deps.ts';
 import { loadTeam } from './load-team.ts';
 
 /** `DELETE /api/teams/{team_id}`: its topics are deleted or become the owner's private topics. */
-export function deleteTeam(deps: ApiDeps): Route {
+export function deleteTeam(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'deleteTeam',
     method: 'DELETE',

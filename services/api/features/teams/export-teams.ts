@@ -6,7 +6,7 @@ import { smallSection } from '../../export/small-section.ts';
 import { describeTeams } from './describe-teams.ts';
 
 /** The account's teams in the form of their list. */
-export function exportTeams({ engine: { documents } }: ApiDeps): ExportSection {
+export function exportTeams({ engine: { documents } }: Pick<ApiDeps, 'engine'>): ExportSection {
   return smallSection('teams', teamSchema, async ({ caller }) =>
     describeTeams(documents, await findMemberships(documents, caller.userId)),
   );

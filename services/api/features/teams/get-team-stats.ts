@@ -22,7 +22,7 @@ const statsSchema = z
   .meta({ id: 'TeamStats' });
 
 /** `GET /api/teams/stats` */
-export function getTeamStats(deps: ApiDeps): Route {
+export function getTeamStats(deps: Pick<ApiDeps, 'config' | 'engine'>): Route {
   return route({
     id: 'getTeamStats',
     method: 'GET',

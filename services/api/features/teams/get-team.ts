@@ -7,7 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loadTeam } from './load-team.ts';
 
 /** `GET /api/teams/{team_id}` */
-export function getTeam(deps: ApiDeps): Route {
+export function getTeam(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'getTeam',
     method: 'GET',

@@ -7,7 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { describeTeam } from './describe-teams.ts';
 
 /** `GET /api/teams/deactivated`: the caller's deactivated teams with the time until which each can be reactivated. */
-export function listDeactivatedTeams(deps: ApiDeps): Route {
+export function listDeactivatedTeams(deps: Pick<ApiDeps, 'config' | 'engine'>): Route {
   return route({
     id: 'listDeactivatedTeams',
     method: 'GET',

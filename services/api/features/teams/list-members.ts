@@ -7,7 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { loadTeam } from './load-team.ts';
 
 /** `GET /api/teams/{team_id}/members` */
-export function listMembers(deps: ApiDeps): Route {
+export function listMembers(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'listTeamMembers',
     method: 'GET',

@@ -6,7 +6,7 @@ import { route, type Route } from '../../http/route.ts';
 import { describeTeams } from './describe-teams.ts';
 
 /** `GET /api/teams`: the caller's teams, active or not, newest first. */
-export function listTeams(deps: ApiDeps): Route {
+export function listTeams(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'listTeams',
     method: 'GET',

@@ -11,7 +11,7 @@ import { findOpenTeam, requireStanding } from './load-team.ts';
  * like teams, and 404 for an account outside the team.
  */
 export async function loadMember(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'engine'>,
   context: RequestContext,
   orSelf: 'managersOnly' | 'orSelf',
 ): Promise<TeamMember> {

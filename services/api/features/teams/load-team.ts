@@ -15,7 +15,10 @@ export type Standing = 'member' | 'manager' | 'owner';
  * A route's `load`: the team in the path for a caller with the required role. Throws 404 for an unknown team, 401
  * without a credential, and 403 for outsiders and insufficient roles. Reads the store, not a cache.
  */
-export function loadTeam(deps: ApiDeps, standing: Standing): (context: RequestContext) => Promise<OpenTeam> {
+export function loadTeam(
+  deps: Pick<ApiDeps, 'engine'>,
+  standing: Standing,
+): (context: RequestContext) => Promise<OpenTeam> {
   return async (context) => {
     const open = await findOpenTeam(deps.engine.documents, context);
     requireStanding(open.role, standing);

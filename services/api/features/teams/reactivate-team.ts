@@ -8,7 +8,9 @@ import { loadTeam } from './load-team.ts';
 import { requireTeamTier } from './require-team-tier.ts';
 
 /** `POST /api/teams/{team_id}/reactivate`: has no effect on an active team. */
-export function reactivateTeam(deps: ApiDeps): Route {
+export function reactivateTeam(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+): Route {
   const load = loadTeam(deps, 'owner');
   return route({
     id: 'reactivateTeam',

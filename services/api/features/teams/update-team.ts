@@ -17,7 +17,7 @@ const body = z.object({
 });
 
 /** `PATCH /api/teams/{team_id}` */
-export function updateTeam(deps: ApiDeps): Route {
+export function updateTeam(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route {
   return route({
     id: 'updateTeam',
     method: 'PATCH',

@@ -34,7 +34,7 @@ const body = z
   });
 
 /** `POST /api/topics` */
-export function createTopic(deps: ApiDeps): Route {
+export function createTopic(deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'makeId'>): Route {
   return route({
     id: 'createTopic',
     method: 'POST',

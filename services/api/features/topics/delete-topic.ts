@@ -7,7 +7,9 @@ import { route, type Route } from '../../http/route.ts';
 import { cleanUpSoon } from '../../erasure/clean-up-soon.ts';
 
 /** `DELETE /api/topics/{topic_id}` */
-export function deleteTopic(deps: ApiDeps): Route {
+export function deleteTopic(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'deleteTopic',
     method: 'DELETE',

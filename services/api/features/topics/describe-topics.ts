@@ -3,13 +3,13 @@ import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { Messages, TopicStats } from '@tocsin/shared/ports/messages.ts';
+import type { TopicStats, MessageReads } from '@tocsin/shared/ports/messages/message-reads.ts';
 
 export const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
 /** Returns the topics as the caller sees them, in the given order. `roles` are the caller's roles by team. */
 export async function describeTopics(
-  messages: Messages,
+  messages: MessageReads,
   caller: Caller,
   page: { topics: readonly Topic[]; roles: ReadonlyMap<string, Role> },
 ): Promise<TopicJson[]> {

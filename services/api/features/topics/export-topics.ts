@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { describeTopics } from './describe-topics.ts';
 
 /** The account's topics, including those of its teams, oldest first. */
-export function exportTopics({ engine: { documents, messages } }: ApiDeps): ExportSection {
+export function exportTopics({ engine: { documents, messages } }: Pick<ApiDeps, 'engine'>): ExportSection {
   return {
     name: 'topics',
     schema: topicSchema,

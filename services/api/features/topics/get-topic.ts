@@ -12,7 +12,7 @@ import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { noMessages } from './describe-topics.ts';
 
 /** `GET /api/topics/{name}` and its alias `/stats`. */
-export function getTopic(deps: ApiDeps, form: 'detail' | 'stats'): Route {
+export function getTopic(deps: Pick<ApiDeps, 'directory' | 'engine' | 'streams'>, form: 'detail' | 'stats'): Route {
   return route({
     id: form === 'detail' ? 'getTopic' : 'getTopicStats',
     method: 'GET',
@@ -39,7 +39,7 @@ export function getTopic(deps: ApiDeps, form: 'detail' | 'stats'): Route {
 }
 
 /** Public topics require no scope, private topics do. */
-async function loadReadableTopic(deps: ApiDeps, context: RequestContext): Promise<Topic> {
+async function loadReadableTopic(deps: Pick<ApiDeps, 'directory'>, context: RequestContext): Promise<Topic> {
   const { caller } = context;
   const name = context.params['name']!;
   const isLimited = caller.kind === 'account' && caller.scopes !== null && !hasScope(caller.scopes, 'topics:read');

@@ -7,7 +7,7 @@ import { listed, listingQuery, listingReply, listingSuccess, rolesOf } from './l
 import type { Listing } from './read-listings.ts';
 
 /** `GET /api/topics`: discoverable public topics, and with a credential also the topics of the caller and their teams. */
-export function listTopics(deps: ApiDeps): Route {
+export function listTopics(deps: Pick<ApiDeps, 'engine' | 'topicListings'>): Route {
   return route({
     id: 'listTopics',
     method: 'GET',

@@ -22,13 +22,13 @@ export const listingSuccess = {
 export const listed: Listing = { index: 'byListed', equals: { isListed: true } };
 
 /** The caller's roles by team; empty for callers other than accounts. */
-export async function rolesOf(deps: ApiDeps, caller: Caller): Promise<Map<string, Role>> {
+export async function rolesOf(deps: Pick<ApiDeps, 'engine'>, caller: Caller): Promise<Map<string, Role>> {
   return caller.kind === 'account' ? findRoles(deps.engine.documents, caller.userId) : new Map<string, Role>();
 }
 
 /** Returns a page of the combined listings. */
 export async function listingReply(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'engine' | 'topicListings'>,
   asked: {
     readonly caller: Caller;
     readonly roles: ReadonlyMap<string, Role>;

@@ -13,7 +13,7 @@ const addTopic = (ownerId: string, lastActivityAt: number) =>
   engine.documents.insert(topics, newTopic(ownerId, { lastActivityAt }));
 
 test('pages of cached listings match the store, also after a write', async () => {
-  const deps = { engine, topicListings: topicListings(engine.documents) };
+  const deps = { engine, topicListings: topicListings(engine.storage) };
   const owners = [newId(), newId()];
   const listings = owners.map(listingOf);
   const stored = await Promise.all(
@@ -42,7 +42,7 @@ test('pages of cached listings match the store, also after a write', async () =>
 });
 
 test('paginates a listing that is too long for the cache', async () => {
-  const deps = { engine, topicListings: topicListings(engine.documents) };
+  const deps = { engine, topicListings: topicListings(engine.storage) };
   const ownerId = newId();
   await Promise.all(Array.from({ length: 2_001 }, (_, at) => addTopic(ownerId, at)));
   const page = await readKeptListings(deps, [listingOf(ownerId)], { offset: 1_990, limit: 20 });

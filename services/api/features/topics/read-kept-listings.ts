@@ -1,5 +1,6 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { TopicListings } from '../../directory/topic-listings.ts';
 import { isBefore, readListings, type Listing, type TopicPage } from './read-listings.ts';
@@ -7,18 +8,21 @@ import { isBefore, readListings, type Listing, type TopicPage } from './read-lis
 /** Longer listings are read page by page, so that a page does not read and sort thousands of topics. */
 const wholeMax = 2_000;
 
-type ListingDeps = { readonly engine: { readonly documents: Documents }; readonly topicListings: TopicListings };
+type ListingDeps = {
+  readonly engine: Pick<Engine, 'documents' | 'storage'>;
+  readonly topicListings: TopicListings;
+};
 
 /**
  * Like `readListings`, but caches complete listings if the store can tell that the topics did not change: a cached page
  * costs half as much.
  */
 export async function readKeptListings(
-  { engine: { documents }, topicListings }: ListingDeps,
+  { engine: { documents, storage }, topicListings }: ListingDeps,
   listings: readonly Listing[],
   page: { limit: number; offset: number },
 ): Promise<TopicPage> {
-  if (documents.stamp([topics]) === null) return readListings(documents, listings, page);
+  if (storage.changeStamp === undefined) return readListings(documents, listings, page);
   const kept = await Promise.all(
     listings.map((listing) => topicListings.get(JSON.stringify(listing), () => readWhole(documents, listing))),
   );

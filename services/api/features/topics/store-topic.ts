@@ -28,7 +28,7 @@ export type TopicInput = Pick<
  * creations do not exceed the limits of the tier.
  */
 export async function storeTopic(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'makeId'>,
   caller: AccountCaller,
   input: TopicInput,
 ): Promise<{ topic: Topic; warning: string | null }> {
@@ -73,7 +73,10 @@ async function findOwner(documents: Documents, ownerId: string): Promise<User> {
   return owner;
 }
 
-function newTopic(deps: ApiDeps, { now, ...input }: TopicInput & { ownerId: string; now: number }): Topic {
+function newTopic(
+  deps: Pick<ApiDeps, 'engine' | 'makeId'>,
+  { now, ...input }: TopicInput & { ownerId: string; now: number },
+): Topic {
   const id = deps.makeId();
   return {
     ...input,

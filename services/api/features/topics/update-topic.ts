@@ -42,7 +42,9 @@ const body = z.object({
 });
 
 /** `PATCH /api/topics/{topic_id}` */
-export function updateTopic(deps: ApiDeps): Route {
+export function updateTopic(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'updateTopic',
     method: 'PATCH',
@@ -104,7 +106,11 @@ function record({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'af
 }
 
 /** Stores the change of the current topic. Throws 404, 422, 403 beyond the limit of private topics, and 409. */
-async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed> {
+async function change(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'makeId'>,
+  loaded: Topic,
+  wish: Wish,
+): Promise<Changed> {
   const { documents } = deps.engine;
   const { fields } = wish;
   const changing =
@@ -126,7 +132,11 @@ async function change(deps: ApiDeps, loaded: Topic, wish: Wish): Promise<Changed
 }
 
 /** Makes the topic private if the owner's tier allows it. Users without access lose their subscriptions. */
-function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Changed> {
+function close(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'makeId'>,
+  { id, ownerId }: Topic,
+  wish: Wish,
+): Promise<Changed> {
   const { documents } = deps.engine;
   return commitWithinQuota(documents, ownerId, async () => {
     const before = await findTopic(documents, id);
@@ -145,7 +155,7 @@ function close(deps: ApiDeps, { id, ownerId }: Topic, wish: Wish): Promise<Chang
 
 /** Returns the writes of a retention change, empty without change. Throws 422 if the owner's tier does not allow it. */
 async function changeRetention(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'makeId'>,
   before: Topic,
   set: Changes<Topic>,
 ): Promise<{ writes: Write[]; cleanup: New<TopicCleanup> | null }> {
@@ -160,7 +170,10 @@ async function changeRetention(
 }
 
 /** Updates the first stored messages before the response and leaves the rest to a job. */
-async function applyRetention(deps: ApiDeps, cleanup: New<TopicCleanup>): Promise<void> {
+async function applyRetention(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId'>,
+  cleanup: New<TopicCleanup>,
+): Promise<void> {
   const { documents, messages } = deps.engine;
   const at = {
     now: deps.clock(),

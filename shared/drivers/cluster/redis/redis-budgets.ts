@@ -1,4 +1,4 @@
-import type { BudgetState, BudgetWindow } from '../../../ports/bus.ts';
+import type { BudgetState, BudgetWindow } from '../../../ports/bus/rate-limiter.ts';
 import { BudgetCounters, endOfWindow } from '../../budget-counters.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { redisScript, runRedisScript } from './run-redis-script.ts';

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openLogger } from '../../../platform/logger.ts';
 import { busContract } from '../../../contracts/bus/bus.contract.ts';
-import { Unconfirmed, type BudgetWindow, type Bus } from '../../../ports/bus.ts';
+import type { Bus } from '../../../ports/bus/bus.ts';
+import { Unconfirmed } from '../../../ports/bus/pub-sub.ts';
+import type { BudgetWindow } from '../../../ports/bus/rate-limiter.ts';
 import { eventually } from '../../../testing/eventually.ts';
 import { openTcpProxy, type TcpProxy } from '../../../testing/tcp-proxy.ts';
 import { describeWithEngines } from '../../../testing/describe-with-engines.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../platform/logger.ts';
-import { Unconfirmed, type Subscribed } from '../../../ports/bus.ts';
+import { Unconfirmed, type Subscribed } from '../../../ports/bus/pub-sub.ts';
 import { ChannelListeners, type ChannelListener } from '../../channel-listeners.ts';
 import type { RedisConnection } from './redis-connection.ts';
 

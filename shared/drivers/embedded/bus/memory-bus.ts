@@ -1,7 +1,9 @@
 import { unavailable } from '../../../domain/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import type { BudgetState, BudgetWindow, Bus, Subscribed } from '../../../ports/bus.ts';
+import type { Bus } from '../../../ports/bus/bus.ts';
+import type { Subscribed } from '../../../ports/bus/pub-sub.ts';
+import type { BudgetState, BudgetWindow } from '../../../ports/bus/rate-limiter.ts';
 import { BudgetCounters, type CountedWindow } from '../../budget-counters.ts';
 import { ChannelListeners } from '../../channel-listeners.ts';
 import { BudgetTable } from './budget-table.ts';

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { documentsContract } from '../../../contracts/documents/documents.contract.ts';
-import { write, type Documents } from '../../../ports/documents.ts';
+import { write } from '../../../ports/documents.ts';
 import { closers } from '../../../platform/lifecycle.ts';
 import { lefts, newThing, thingCollections, things } from '../../../testing/thing.ts';
-import { openSqliteDocuments } from './sqlite-documents.ts';
+import { openSqliteDocuments, type SqliteDocuments } from './sqlite-documents.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
@@ -34,7 +34,7 @@ documentsContract('SQLite', async () => {
 describe('SQLite: documents in the shared file', () => {
   let folder: string;
   let file: SqliteFile;
-  let documents: Documents;
+  let documents: SqliteDocuments;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tocsin-documents-'));
     file = new SqliteFile(join(folder, 'tocsin.db'));
@@ -43,6 +43,31 @@ describe('SQLite: documents in the shared file', () => {
   afterEach(() => {
     file.close();
     rmSync(folder, { recursive: true });
+  });
+
+  test('a stamp changes exactly with every write to its collections, including those of other processes', async () => {
+    const otherFile = new SqliteFile(join(folder, 'tocsin.db'));
+    const elsewhere = openSqliteDocuments({ file: otherFile, collections: thingCollections });
+    const stamp = () => documents.changeStamp([things]);
+    const seen = new Set([stamp()]);
+    const expectNew = async (writing: Promise<unknown>) => {
+      await writing;
+      expect(seen).not.toContain(stamp());
+      seen.add(stamp());
+    };
+    await expectNew(documents.insert(things, newThing('a', { rank: 1 })));
+    await expectNew(documents.update(things, { id: 'a', version: 1 }, { rank: 2 }));
+    await expectNew(documents.increment(things, 'a', { rank: 1 }));
+    await expectNew(documents.commit([write.insert(things, newThing('b'))]));
+    await expectNew(documents.remove(things, 'a'));
+    await expectNew(elsewhere.insert(things, newThing('c')));
+    const last = stamp();
+    await documents.insert(lefts, { id: 'd', pairOf: 'e' });
+    await documents.find(things, { index: 'byName', equals: {}, limit: 5 });
+    await expect(documents.insert(things, newThing('f', { rank: 'x' as never }))).rejects.toThrow();
+    expect(stamp()).toBe(last);
+    expect(documents.changeStamp([lefts, things])).not.toBe(last);
+    otherFile.close();
   });
 
   test('a rejected write does not repeat other writes of its group commit', async () => {

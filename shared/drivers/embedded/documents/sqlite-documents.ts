@@ -4,9 +4,12 @@ import { StaleVersion, UniqueKeyViolation, type Documents } from '../../../ports
 import { countRows, decodeRow, rowOf, rowsFound, rowsOf, type TableAccess } from './sqlite-document-rows.ts';
 import { documentTable, prepareTables, withColumns, type DocumentTable } from './sqlite-document-tables.ts';
 import { incrementWork, raiseWork, insertWork, removeWork, updateWork, workOf } from './sqlite-document-writes.ts';
+import type { StorageFeatures } from '../../../ports/engine.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { statementCache } from '../sqlite/sqlite-statement-cache.ts';
 import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
+
+export type SqliteDocuments = Documents & Required<Pick<StorageFeatures, 'changeStamp'>>;
 
 /**
  * The documents of an embedded installation: one table per collection in the shared file. Creates the tables immediately, see
@@ -18,7 +21,7 @@ export function openSqliteDocuments({
 }: {
   file: SqliteFile;
   collections: readonly AnyCollection[];
-}): Documents {
+}): SqliteDocuments {
   const tables = new Map(collections.map((collection) => [collection.name, documentTable(collection)]));
   if (tables.size < collections.length) throw new TypeError('two collections have the same name');
   prepareTables(file.db, [...tables.values()]);
@@ -41,7 +44,7 @@ export function openSqliteDocuments({
     );
   return {
     ...readsOver(access),
-    stamp: (collections) => stamps.of(collections.map((one) => tableOf(one).collection)),
+    changeStamp: (collections) => stamps.of(collections.map((one) => tableOf(one).collection)),
     insert: async (collection, document) => write([collection], insertWork(access, tableOf(collection), document)),
     update: async (collection, at, set) => write([collection], updateWork(access, tableOf(collection), at, set)),
     increment: async (collection, id, by) => write([collection], incrementWork(access, tableOf(collection), id, by)),
@@ -64,7 +67,6 @@ export function openSqliteDocuments({
         () => runAllOrNone(file, works),
       );
     },
-    storeTime: async () => null, // the process and its file share a clock
     ping: () => read(() => void file.db.prepare('SELECT 1').get()),
     close: async () => undefined,
   };

@@ -1,4 +1,4 @@
-import type { TopicMark } from '../../../ports/messages.ts';
+import type { TopicMark } from '../../../ports/messages/message-reads.ts';
 
 /** The number of messages after a mark, valid until the topic changes. */
 export interface Count {

@@ -1,4 +1,4 @@
-import type { Messages } from '../../../ports/messages.ts';
+import type { Messages } from '../../../ports/messages/messages.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { contentTaken } from './sqlite-message-schema.ts';
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord, RecordType } from '../../../domain/messages/log-record.ts';
 import type { StoredMessage } from '../../../domain/messages/message.ts';
-import type { TopicRecord, TopicStats } from '../../../ports/messages.ts';
+import type { TopicRecord, TopicStats } from '../../../ports/messages/message-reads.ts';
 import {
   messageColumns,
   prepareArrays,

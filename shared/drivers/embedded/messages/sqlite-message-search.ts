@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { foldCase } from '../../../domain/fold-case.ts';
 import type { MessageFilter } from '../../../domain/messages/message-filter.ts';
 import type { Priority } from '../../../domain/messages/message.ts';
-import type { ActivityCount, MessagePage } from '../../../ports/messages.ts';
+import type { ActivityCount, MessagePage } from '../../../ports/messages/message-search.ts';
 import { isUnconditional, messageConditions } from './sqlite-message-conditions.ts';
 import type { TopicMessageRow } from './sqlite-message-rows.ts';
 import { Milestones } from './sqlite-milestones.ts';

@@ -2,9 +2,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../../domain/messages/message-filter.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { ExpiredOfTopic, Messages, ReconciledRecord } from '../../../ports/messages.ts';
-import { planMsMax, planTookTooLong } from '../../../ports/plan-limit.ts';
-import { searchMsMax, searchTookTooLong } from '../../../ports/search-limit.ts';
+import type { ReconciledRecord } from '../../../ports/messages/message-ingest.ts';
+import type { ExpiredOfTopic, MessageRetention } from '../../../ports/messages/message-retention.ts';
+import type { StorageFeatures } from '../../../ports/engine.ts';
+import type { Messages } from '../../../ports/messages/messages.ts';
+import { planMsMax, planTookTooLong } from '../../../ports/messages/plan-limit.ts';
+import { searchMsMax, searchTookTooLong } from '../../../ports/messages/search-limit.ts';
 import { KeptCounts } from './kept-counts.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from '../log/record-table.ts';
@@ -20,6 +23,8 @@ import { sqliteMessageWriter } from './sqlite-message-writer.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
 import { sqliteUnreadCounts } from './sqlite-unread-counts.ts';
+
+export type SqliteMessages = Messages & RecordTable & Required<Pick<StorageFeatures, 'reclaimSpace'>>;
 
 export interface SqliteMessagesOptions {
   readonly file: SqliteFile;
@@ -40,7 +45,7 @@ export function openSqliteMessages({
   file,
   clock,
   searchMsMax: workMsMax = searchMsMax,
-}: SqliteMessagesOptions): Messages & RecordTable {
+}: SqliteMessagesOptions): SqliteMessages {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
   const counts = new KeptCounts();
@@ -166,7 +171,7 @@ function openSweeping(
     counts.changed(topicId);
     removal.written(earliest);
   });
-  return { removal, changeLifetime, redactDeleted: sqliteContentRemoval(file), giveBack: sqliteFreePages(file) };
+  return { removal, changeLifetime, redactDeleted: sqliteContentRemoval(file), reclaimSpace: sqliteFreePages(file) };
 }
 
 interface Sweeps {
@@ -174,7 +179,7 @@ interface Sweeps {
   readonly removal: SqliteMessageRemoval;
   readonly redactDeleted: Messages['redactDeleted'];
   readonly changeLifetime: Messages['changeLifetime'];
-  readonly giveBack: Messages['giveBack'];
+  readonly reclaimSpace: () => Promise<number>;
 }
 
 /** The port's methods for sweeps. Reads of many messages run on the planning thread. */
@@ -183,21 +188,10 @@ function sweepsOf({
   removal,
   redactDeleted,
   changeLifetime,
-  giveBack,
-}: Sweeps): Pick<
-  Messages,
-  | 'changeLifetime'
-  | 'giveBack'
-  | 'expired'
-  | 'countExpired'
-  | 'oldestKept'
-  | 'recount'
-  | 'redactDeleted'
-  | 'removeExpired'
-  | 'removeTopic'
-> {
+  reclaimSpace,
+}: Sweeps): MessageRetention & Pick<SqliteMessages, 'reclaimSpace'> {
   return {
-    giveBack: () => asked(giveBack),
+    reclaimSpace: () => asked(reclaimSpace),
     changeLifetime: (topicId, of) => asked(() => changeLifetime(topicId, of)),
     redactDeleted: (time, limit, except) => asked(() => redactDeleted(time, limit, except)),
     removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { clockSkewMs } from '../../../ports/messages.ts';
+import { clockSkewMs } from '../../../ports/messages/message-reads.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
 
 type Place = readonly [offset: number, timestamp: number];

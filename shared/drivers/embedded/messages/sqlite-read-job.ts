@@ -1,5 +1,5 @@
 import type { MessageFilter } from '../../../domain/messages/message-filter.ts';
-import type { MessagePage } from '../../../ports/messages.ts';
+import type { MessagePage } from '../../../ports/messages/message-search.ts';
 
 /** A request to a reader thread. */
 export type ReadJob =

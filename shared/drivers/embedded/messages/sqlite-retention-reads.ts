@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { plusVolume, type MessageVolume } from '../../../domain/messages/message-volume.ts';
-import type { ExpiredOfTopic } from '../../../ports/messages.ts';
+import type { ExpiredOfTopic } from '../../../ports/messages/message-retention.ts';
 import { volumeColumn } from './sqlite-message-schema.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
 import type { ReadJob } from './sqlite-read-job.ts';

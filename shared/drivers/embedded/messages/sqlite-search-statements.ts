@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { MessageFilter } from '../../../domain/messages/message-filter.ts';
-import { clockSkewMs, type MessagePage } from '../../../ports/messages.ts';
+import { clockSkewMs } from '../../../ports/messages/message-reads.ts';
+import type { MessagePage } from '../../../ports/messages/message-search.ts';
 import { addFoldedSearch, type Condition } from './sqlite-message-conditions.ts';
 import { messageColumns, prepareArrays, type TopicMessageRow } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import { clockSkewMs, type Messages, type TopicMark } from '../../../ports/messages.ts';
+import { clockSkewMs, type TopicMark } from '../../../ports/messages/message-reads.ts';
+import type { Messages } from '../../../ports/messages/messages.ts';
 import type { Count, KeptCounts } from './kept-counts.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';

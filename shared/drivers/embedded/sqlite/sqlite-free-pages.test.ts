@@ -42,7 +42,7 @@ test('shrinks a file in short steps after removals, without losing data', async 
   let [steps, pages, longestMs] = [0, 0, 0];
   for (;;) {
     const beganAt = performance.now();
-    const given = await messages.giveBack();
+    const given = await messages.reclaimSpace();
     longestMs = Math.max(longestMs, performance.now() - beganAt);
     if (given === 0) break;
     expect(given).toBeLessThanOrEqual(64);

@@ -1,4 +1,4 @@
-import type { LifetimeChange } from '../../../ports/messages.ts';
+import type { LifetimeChange } from '../../../ports/messages/message-retention.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 interface LivingRow {

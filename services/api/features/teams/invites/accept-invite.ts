@@ -18,7 +18,7 @@ import { requireSeat } from '../require-seat.ts';
 import { requireRoomForMembership } from '../team-limit.ts';
 
 /** `POST /api/teams/invites/accept` */
-export function acceptInvite(deps: ApiDeps): Route {
+export function acceptInvite(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'acceptTeamInvite',
     method: 'POST',

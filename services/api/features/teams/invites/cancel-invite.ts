@@ -7,7 +7,7 @@ import { route, type Route } from '../../../http/route.ts';
 import { inviteNotFound, loadInvite } from './load-invite.ts';
 
 /** `DELETE /api/teams/invites/{invite_id}` */
-export function cancelInvite(deps: ApiDeps): Route {
+export function cancelInvite(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'cancelTeamInvite',
     method: 'DELETE',

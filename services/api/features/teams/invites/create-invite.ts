@@ -21,7 +21,9 @@ import { teamFields } from '../team-fields.ts';
 const body = z.object({ email: emailField, role: teamFields.role });
 
 /** `POST /api/teams/{team_id}/invites` */
-export function createInvite(deps: ApiDeps): Route {
+export function createInvite(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   const load = loadTeam(deps, 'manager');
   return route({
     id: 'createTeamInvite',
@@ -65,7 +67,10 @@ interface Wish {
 }
 
 /** Removes the invite if its email cannot be queued, because it would only block the next one. */
-async function mail(deps: ApiDeps, { id, email, teamId }: TeamInvite): Promise<void> {
+async function mail(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId'>,
+  { id, email, teamId }: TeamInvite,
+): Promise<void> {
   try {
     await requestMail(deps, email, { kind: 'team-invite', inviteId: id });
   } catch (error) {

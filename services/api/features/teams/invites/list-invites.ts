@@ -6,7 +6,7 @@ import { route, type Route } from '../../../http/route.ts';
 import { loadTeam } from '../load-team.ts';
 
 /** `GET /api/teams/{team_id}/invites`: expired invites are listed for 7 days. */
-export function listInvites(deps: ApiDeps): Route {
+export function listInvites(deps: Pick<ApiDeps, 'engine'>): Route {
   return route({
     id: 'listTeamInvites',
     method: 'GET',

@@ -16,7 +16,7 @@ export interface OpenInvite {
  * Returns the invite in the path for a manager of its team. Throws 404 if it is cancelled, accepted or no longer
  * listed, or if the caller is not in the team; 403 for members without the right.
  */
-export async function loadInvite(deps: ApiDeps, context: RequestContext): Promise<OpenInvite> {
+export async function loadInvite(deps: Pick<ApiDeps, 'engine'>, context: RequestContext): Promise<OpenInvite> {
   const { documents } = deps.engine;
   const { userId } = context.account();
   const invite = await documents.get(teamInvites, pathId(context, 'invite_id'));

@@ -9,7 +9,7 @@ import { inviteNotFound, loadInvite } from './load-invite.ts';
 import { requireActiveTeam } from '../require-active-team.ts';
 
 /** `POST /api/teams/invites/{invite_id}/resend`: sends a new link, valid for 7 days. */
-export function resendInvite(deps: ApiDeps): Route {
+export function resendInvite(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId'>): Route {
   return route({
     id: 'resendTeamInvite',
     method: 'POST',

@@ -40,7 +40,6 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
   };
   return {
     ...readsOver(modelOf),
-    stamp: () => null, // other nodes write, too
     insert: (collection, document) => reachingAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
     update: (collection, at, set) => reachingAs(() => updateWork(modelOf(collection), at, set)()),
     increment: (collection, id, by) => reachingAs(() => incrementWork(modelOf(collection), id, by)()),
@@ -56,8 +55,6 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
           });
         }
       }),
-    storeTime: () =>
-      reachingAs(async () => ((await connection.db!.command({ hello: 1 }))['localTime'] as Date).getTime()),
     ping: () => reachingAs(() => connection.db!.command({ ping: 1 })),
     close: async () => undefined,
   };

@@ -1,5 +1,5 @@
 import type { MessageFilter } from '../../../../domain/messages/message-filter.ts';
-import { clockSkewMs } from '../../../../ports/messages.ts';
+import { clockSkewMs } from '../../../../ports/messages/message-reads.ts';
 import type { mongo } from 'mongoose';
 import { byTime, type MessageCollections, type SearchedCollections } from './mongo-message-collections.ts';
 

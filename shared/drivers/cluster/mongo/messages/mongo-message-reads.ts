@@ -1,6 +1,6 @@
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { StoredMessage } from '../../../../domain/messages/message.ts';
-import type { TopicMark, TopicRecord, TopicStats } from '../../../../ports/messages.ts';
+import type { TopicMark, TopicRecord, TopicStats } from '../../../../ports/messages/message-reads.ts';
 import {
   byTime,
   byTopic,

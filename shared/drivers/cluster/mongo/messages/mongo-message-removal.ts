@@ -1,6 +1,6 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
 import { plusVolume, type MessageVolume } from '../../../../domain/messages/message-volume.ts';
-import type { Messages } from '../../../../ports/messages.ts';
+import type { Messages } from '../../../../ports/messages/messages.ts';
 import {
   byDeletion,
   byExpiry,

@@ -2,7 +2,7 @@ import type { mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
 import { asManagersSee, deletedContentMs, type MessageFilter } from '../../../../domain/messages/message-filter.ts';
 import type { Priority, StoredMessage } from '../../../../domain/messages/message.ts';
-import type { ActivityCount, FoundMessages, MessagePage } from '../../../../ports/messages.ts';
+import type { ActivityCount, FoundMessages, MessagePage } from '../../../../ports/messages/message-search.ts';
 import {
   byExpiry,
   byTime,

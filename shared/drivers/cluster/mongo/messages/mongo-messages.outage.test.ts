@@ -8,7 +8,7 @@ import {
   testMessage,
   testTime,
 } from '../../../../contracts/messages/messages.fixtures.ts';
-import type { Messages } from '../../../../ports/messages.ts';
+import type { Messages } from '../../../../ports/messages/messages.ts';
 import { cuttableLink, type CuttableLink } from '../../../../testing/cuttable-link.ts';
 import { eventually } from '../../../../testing/eventually.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';

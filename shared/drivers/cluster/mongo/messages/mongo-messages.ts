@@ -3,9 +3,9 @@ import { unavailable, type AppError } from '../../../../domain/errors.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 import { TookTooLong, within } from '../../../../async/within.ts';
-import type { Messages } from '../../../../ports/messages.ts';
-import { planTookTooLong } from '../../../../ports/plan-limit.ts';
-import { searchMsMax, searchTookTooLong } from '../../../../ports/search-limit.ts';
+import type { Messages } from '../../../../ports/messages/messages.ts';
+import { planTookTooLong } from '../../../../ports/messages/plan-limit.ts';
+import { searchMsMax, searchTookTooLong } from '../../../../ports/messages/search-limit.ts';
 import { reaching } from '../mongo-connection.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
 import { outermostPosition } from './mongo-message-positions.ts';
@@ -107,7 +107,6 @@ export async function openMongoMessages({
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
     recount: (topicId) => reaching(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => reaching(() => removal.removeTopic(topicId, limit)),
-    giveBack: async () => 0, // MongoDB reuses free space itself
     ping: () => reaching(() => answersInTime(connection)),
     close: async () => undefined,
   };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { Clock } from '../../../../platform/clock.ts';
-import type { ReconciledRecord } from '../../../../ports/messages.ts';
+import type { ReconciledRecord } from '../../../../ports/messages/message-ingest.ts';
 import type { MessageCollections } from './mongo-message-collections.ts';
 import { lastOffsetsBelow, storedOf } from './mongo-message-reads.ts';
 

@@ -1,6 +1,6 @@
 import type { ClientSession, Connection } from 'mongoose';
-import type { ExpiredOfTopic, LifetimeChange } from '../../../../ports/messages.ts';
-import { planMsMax } from '../../../../ports/plan-limit.ts';
+import type { ExpiredOfTopic, LifetimeChange } from '../../../../ports/messages/message-retention.ts';
+import { planMsMax } from '../../../../ports/messages/plan-limit.ts';
 import {
   byExpiry,
   byTime,

@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 
 /** Time limit of a search, so that reading millions of messages cannot block other searches. */
 export const searchMsMax = 5_000;

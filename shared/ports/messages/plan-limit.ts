@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 
 /** Time limit of retention queries such as `expired`, so that an abandoned plan does not load the store. */
 export const planMsMax = 60_000;

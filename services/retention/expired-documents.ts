@@ -1,0 +1,61 @@
+import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
+import type { Collection, Document } from '@tocsin/shared/ports/documents.ts';
+import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
+import { auditEntries, auditOrigins } from '@tocsin/shared/collections/audit-log.ts';
+import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
+import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts';
+import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
+import { messageLocks } from '@tocsin/shared/collections/message-locks.ts';
+import { retentionRuns } from '@tocsin/shared/collections/retention-runs.ts';
+import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
+import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
+import type { RetentionDeps } from './sweep/retention-deps.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Documents that a sweep removes when a time of theirs is `keptMs` ago. */
+export interface ExpiredDocuments {
+  /** The name of the sweep in logs, metrics and jobs. */
+  readonly sweep: string;
+  readonly collection: Collection<Document>;
+  /** An index whose first field is the time. */
+  readonly index: string;
+  readonly keptMs: (deps: Pick<RetentionDeps, 'auditRetentionMs'>) => number;
+}
+
+const auditRetention: ExpiredDocuments['keptMs'] = ({ auditRetentionMs }) => auditRetentionMs;
+
+/** All sweeps that only differ in these values. Sweeps with the same name run together, in this order. */
+export const expiredDocuments: readonly ExpiredDocuments[] = [
+  // For a week, a late client gets an expired error instead of an invalid token error.
+  row('remove-ended-logins', loginSessions, 'byExpiry', 7 * dayMs),
+  row('remove-mailed-tokens', mailTokens, 'byExpiry', 7 * dayMs),
+  // A node may be unable to extend a session for some minutes although a stream is open.
+  row('remove-ended-stream-sessions', streamSessions, 'byExpiry', 10 * minuteMs),
+  // Former addresses whose notice was never sent: longer than its retries, including outages.
+  row('remove-address-changes', addressChanges, 'byTime', 7 * dayMs),
+  row('remove-old-invites', teamInvites, 'byExpiry', inviteKeptMs),
+  // For a node with a slow clock, a key is still valid: more than the clock skew of nodes.
+  row('remove-idempotency-keys', idempotencyKeys, 'byExpiry', hourMs),
+  // Locks of dead processes: long after any change has ended.
+  row('remove-message-locks', messageLocks, 'byTime', hourMs),
+  row('remove-old-audit-entries', auditOrigins, 'byTime', auditRetention),
+  row('remove-old-audit-entries', auditEntries, 'byTime', auditRetention),
+  row('remove-old-reports', retentionRuns, 'byTime', 90 * dayMs),
+];
+
+function row<T extends Document>(
+  sweep: string,
+  collection: Collection<T>,
+  index: string,
+  keptMs: number | ExpiredDocuments['keptMs'],
+): ExpiredDocuments {
+  return {
+    sweep,
+    collection: collection as unknown as Collection<Document>,
+    index,
+    keptMs: typeof keptMs === 'number' ? () => keptMs : keptMs,
+  };
+}

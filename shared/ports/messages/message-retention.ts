@@ -1,0 +1,63 @@
+import type { MessageVolume } from '../../domain/messages/message-volume.ts';
+
+/**
+ * Expires, redacts and removes messages. Queries over all topics do not block other calls, and throw AppError `unavailable`
+ * also after `planMsMax`.
+ */
+export interface MessageRetention {
+  /**
+   * Returns the expired messages (at or before the time) that are not removed yet, per topic without those in `except`, in
+   * any order. The cost grows with their number: some seconds for a million.
+   */
+  expired(time: number, except?: readonly string[]): Promise<ExpiredOfTopic[]>;
+
+  /** Counts the messages that `removeExpired` could remove, up to `max`. Throws like `expired`. */
+  countExpired(time: number, of: { max: number; except?: readonly string[] }): Promise<number>;
+
+  /**
+   * Returns, per topic, when the oldest message in history that expires after the time was published, within the clock skew
+   * of publishing nodes. Topics without one have no entry. At most 1,000 topics. Throws like `expired`.
+   */
+  oldestKept(topicIds: readonly string[], time: number): Promise<Map<string, number>>;
+
+  /**
+   * Removes at most `limit` messages that expired at or before the time, with their records, oldest first, without topics in
+   * `except` (those under legal hold; few). Keeps counts correct. Resolves with the removed volume per topic; empty at the
+   * end.
+   */
+  removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
+
+  /** Removes up to `limit` messages of a removed topic; resolves with their number, 0 at the end. */
+  removeTopic(topicId: string, limit: number): Promise<number>;
+
+  /**
+   * Permanently removes text, title and tags of at most `limit` messages that were deleted at or before the time, without
+   * topics in `except`. Resolves with their number, 0 at the end.
+   */
+  redactDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
+
+  /**
+   * Sets the expiry of the topic's messages to `lifetimeMs` after their timestamp; with `onlyLonger`, only extends it. Reads
+   * the first `limit` messages after the offset `after`; messages that expired by `now` stay expired. Resolves with the
+   * offset of the last one read, or null at the end. Idempotent.
+   */
+  changeLifetime(topicId: string, of: LifetimeChange): Promise<number | null>;
+
+  /**
+   * Recounts the topic's messages and corrects its count during writes. Resolves with by how much the count was too low: 0,
+   * unless the store was damaged or modified by another program.
+   */
+  recount(topicId: string): Promise<number>;
+}
+
+export interface LifetimeChange {
+  readonly lifetimeMs: number;
+  readonly onlyLonger: boolean;
+  readonly after: number;
+  readonly limit: number;
+  readonly now: number;
+}
+
+export interface ExpiredOfTopic extends MessageVolume {
+  readonly topicId: string;
+}
