@@ -85,7 +85,7 @@ async function inspectAddresses(config: Config): Promise<Finding[]> {
   return [
     isKnown
       ? found.ok(`clients reach the server at ${config.BASE_URL}`)
-      : found.fault(`BASE_URL: cannot resolve ${hostname}: add it to DNS`),
+      : found.fault(`BASE_URL: cannot resolve ${hostname}: set it in DNS`),
     ...(protocol === 'http:'
       ? [
           found.warning(

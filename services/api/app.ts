@@ -29,7 +29,7 @@ const exposedHeaders = [
  * parameters), then 405 for a known path with another method and 404 for anything else.
  */
 export function app(deps: ApiDeps): RequestListener {
-  const table = [...routes(deps), ...pages()];
+  const table = [...routes(deps), ...pages(deps)];
   const application = expressApplication(deps, table);
   const publishRoute = publishRouteFinder(table);
   return (request, response) => {

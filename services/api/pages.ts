@@ -3,10 +3,11 @@ import { getAsset } from './features/console/get-asset.ts';
 import { readConsoleFiles } from './features/console/console-files.ts';
 import { readDocsFiles } from './features/documents/docs-files.ts';
 import { getDocs } from './features/documents/get-docs.ts';
+import type { ApiDeps } from './api-deps.ts';
 import type { Route } from './http/route.ts';
 
-/** Pages for browsers, which are not operations of the interface and not in its document. */
-export function pages(): Route[] {
-  const [console, docs] = [readConsoleFiles(), readDocsFiles()];
+/** Pages for browsers. They are not API operations and not in the OpenAPI document. */
+export function pages({ config }: Pick<ApiDeps, 'config'>): Route[] {
+  const [console, docs] = [readConsoleFiles(config), readDocsFiles()];
   return [...consolePages(console), getDocs(docs.page), getAsset(new Map([...console, ...docs.assets]))];
 }

@@ -164,7 +164,8 @@ const mails = {
     .url({ protocol: /^smtps?$/, error: 'must be a URL that begins with smtp:// or smtps://' })
     .optional()
     .register(variableDocs, {
-      about: 'mail server, `smtp://` or `smtps://`. Without it, emails are written to files',
+      about:
+        'mail server, `smtp://` or `smtps://`. Set it for the notifier and the API. Without it, emails are written to files',
       example: 'smtp://user:password@mail.example.org:587',
     }),
   MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>').register(variableDocs, {

@@ -25,7 +25,7 @@ function chromiumPath(): string | undefined {
 export const missingForChromium = (): string[] => (chromiumPath() === undefined ? ['chromium'] : []);
 
 export interface ChromiumUse {
-  /** Opens a path of the stack's first node in a new session with its own address. */
+  /** Opens a path of the server in a new session with its own address. */
   open(path: string, options?: BrowserContextOptions): Promise<Page>;
   /** Error responses that a test expects: the browser logs each to its console. */
   expectRefusals(): void;
@@ -33,9 +33,9 @@ export interface ChromiumUse {
 
 /**
  * Chromium for the tests of a file. A test fails if a page logs an error, throws one, or sends a request to another
- * server.
+ * server. `baseUrl` is by default that of the shared stack's first node.
  */
-export function useChromium(): ChromiumUse {
+export function useChromium(baseUrl: () => string = () => testStack().urls[0]!): ChromiumUse {
   let browser: Browser;
   let faults: string[] = [];
   let mayRefuse = false;
@@ -51,7 +51,7 @@ export function useChromium(): ChromiumUse {
   afterAll(() => browser?.close());
   return {
     async open(path, options = {}) {
-      const base = testStack().urls[0]!;
+      const base = baseUrl();
       const context = await browser.newContext({
         locale: 'en-GB',
         extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },

@@ -1,4 +1,5 @@
 import { checkbox, element, field, form, narrowCard } from './element.js';
+import { hasGoogleLogin, sendsEmails } from './features.js';
 import { loginPath, navigate, nextPath } from './navigate.js';
 import { call, keepSession } from './session.js';
 
@@ -38,20 +39,19 @@ export function loginPage() {
       'p',
       { class: 'links' },
       link(`/console/register${query}`, 'Create an account'),
-      link('/console/forgot-password', 'Forgot the password?'),
-      link('/console/resend', 'No verification mail?'),
+      link('/console/forgot-password', 'Forgot your password?'),
+      link('/console/resend', 'Resend the verification link'),
     ),
-    element('hr'),
-    form({ action: 'Log in with Google', isPlain: true, send: logInWithGoogle }),
+    hasGoogleLogin && element('hr'),
+    hasGoogleLogin &&
+      form({
+        action: 'Log in with Google',
+        isPlain: true,
+        send() {
+          location.assign('/auth/google/login');
+        },
+      }),
   );
-}
-
-/** Leaves for Google, where this server has that set up: otherwise the person would end at an answer in JSON. */
-async function logInWithGoogle() {
-  const path = '/auth/google/login';
-  const answer = await fetch(path, { redirect: 'manual' }).catch(() => null);
-  if (answer?.type !== 'opaqueredirect') throw new Error('Logging in with Google is not set up on this server.');
-  location.assign(path);
 }
 
 export function registerPage() {
@@ -66,7 +66,9 @@ export function registerPage() {
             json: { email: address, username, password, terms_accepted: terms },
             isPublic: true,
           });
-          return `A mail is on its way to ${address}. Follow its link, then log in.`;
+          return sendsEmails
+            ? `Account created. Follow the link in the email to ${address}, then log in.`
+            : `Account created. ${noEmails} Ask its operator to verify ${address}, then log in.`;
         },
       },
       field(email),
@@ -81,44 +83,54 @@ export function registerPage() {
       field({ ...newPassword, id: 'password', label: 'Password' }),
       checkbox({ id: 'terms', label: 'I accept the terms of this server', required: true }),
     ),
-    element('p', { class: 'links' }, link(`/console/login${location.search}`, 'Log in instead')),
+    element('p', { class: 'links' }, link(`/console/login${location.search}`, 'Log in')),
   );
 }
 
-/** Asks for a mail; the answer is the same whether or not there is such an account. */
-function mailPage(title, text, path) {
+const noEmails = 'This server does not send emails.';
+
+/** Requests an emailed link. The result does not reveal whether the account exists. */
+function emailPage({ title, text, note, path }) {
   return narrowCard(
     title,
-    element('p', { class: 'soft' }, text),
+    element(
+      'p',
+      { class: 'soft' },
+      `${sendsEmails ? text : `${noEmails} Request a link here, then ask the operator for it.`} ${note}`,
+    ),
     form(
       {
-        action: 'Send the mail',
+        action: 'Request link',
         async send(values) {
           await call('POST', path, { json: { email: values.email }, isPublic: true });
-          return 'If there is an account with this address, the mail is on its way.';
+          return sendsEmails
+            ? 'If an account with this address exists, it receives an email.'
+            : 'If an account with this address exists, a link was created. Ask the operator of this server for it.';
         },
       },
       field(email),
     ),
-    element('p', { class: 'links' }, link('/console/login', 'Back to the login')),
+    element('p', { class: 'links' }, link('/console/login', 'Log in')),
   );
 }
 
 export const forgotPasswordPage = () =>
-  mailPage(
-    'Forgot the password?',
-    'You get a mail with a link by which you set a new one. It works for an hour.',
-    '/auth/password-reset/request',
-  );
+  emailPage({
+    title: 'Forgot your password?',
+    text: 'You receive an email with a link to set a new password.',
+    note: 'The link is valid for one hour.',
+    path: '/auth/password-reset/request',
+  });
 
 export const resendPage = () =>
-  mailPage(
-    'Verify your address',
-    'You get a new verification mail. Links of earlier ones end with it.',
-    '/auth/resend-verification',
-  );
+  emailPage({
+    title: 'Verify your email address',
+    text: 'You receive a new verification email.',
+    note: 'Earlier links become invalid.',
+    path: '/auth/resend-verification',
+  });
 
-/** Takes the token out of the address, so that it stays in no history. Null when there is none. */
+/** Returns the values of the URL fragment and removes it, so that tokens do not stay in the browser history. */
 function takeFragment() {
   const values = new URLSearchParams(location.hash.slice(1));
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
@@ -127,10 +139,10 @@ function takeFragment() {
 
 export function resetPasswordPage() {
   const token = takeFragment().get('token');
-  const again = element(
+  const links = element(
     'p',
     { class: 'links' },
-    link('/console/forgot-password', 'Ask for a new link'),
+    link('/console/forgot-password', 'Request a new link'),
     link('/console/login', 'Log in'),
   );
   if (!token)
@@ -139,9 +151,9 @@ export function resetPasswordPage() {
       element(
         'p',
         { class: 'note bad', role: 'alert' },
-        'This link is not complete. Open it as it stands in the mail.',
+        'This link is incomplete. Open the complete link that you received.',
       ),
-      again,
+      links,
     );
   return narrowCard(
     'Set a new password',
@@ -155,13 +167,13 @@ export function resetPasswordPage() {
             json: { token, new_password: password },
             isPublic: true,
           });
-          return 'Your password is set. You can log in with it now; all other logins have ended.';
+          return 'Your password is set and all other logins have ended. You can log in now.';
         },
       },
       field({ ...newPassword, id: 'password' }),
-      field({ ...newPassword, id: 'repeated', label: 'The same again', hint: null }),
+      field({ ...newPassword, id: 'repeated', label: 'Repeat password', hint: null }),
     ),
-    again,
+    links,
   );
 }
 
@@ -169,21 +181,21 @@ export function verifiedPage() {
   const query = new URLSearchParams(location.search);
   const isGood = query.get('status') === 'success';
   const text = isGood
-    ? 'Your address is verified. You can log in now.'
-    : (query.get('message') ?? 'The address could not be verified.');
+    ? 'Your email address is verified. You can log in now.'
+    : (query.get('message') ?? 'Could not verify the email address.');
   return narrowCard(
-    isGood ? 'Address verified' : 'Not verified',
+    isGood ? 'Email address verified' : 'Not verified',
     element('p', { class: `note ${isGood ? 'good' : 'bad'}`, role: isGood ? 'status' : 'alert' }, text),
     element(
       'p',
       { class: 'links' },
       link('/console/login', 'Log in'),
-      isGood ? null : link('/console/resend', 'Send a new mail'),
+      isGood ? null : link('/console/resend', 'Request a new link'),
     ),
   );
 }
 
-/** Where a login by Google ends: with tokens, or with the code of an error. */
+/** The target of the redirect after a Google login, with tokens or an error code in the fragment. */
 export function callbackPage() {
   const values = takeFragment();
   const [access_token, refresh_token] = [values.get('access_token'), values.get('refresh_token')];
@@ -193,11 +205,11 @@ export function callbackPage() {
     return element('p', { role: 'status' }, 'Logging in …');
   }
   return narrowCard(
-    'The login did not work',
+    'Login failed',
     element(
       'p',
       { class: 'note bad', role: 'alert' },
-      `Google or this server refused it (${values.get('error') ?? 'no answer'}).`,
+      `The login with the provider failed: ${values.get('error') ?? 'no tokens received'}`,
     ),
     element('p', { class: 'links' }, link('/console/login', 'Log in')),
   );
@@ -205,7 +217,7 @@ export function callbackPage() {
 
 const inviteStoredAs = 'tocsin.invite';
 
-/** The token of an invite outlives the login that has to come first. */
+/** Stores the invite token in the session while the user logs in. */
 export function acceptInvitePage({ user }) {
   const token = takeFragment().get('token') ?? sessionStorage.getItem(inviteStoredAs);
   if (!token)
@@ -214,14 +226,14 @@ export function acceptInvitePage({ user }) {
       element(
         'p',
         { class: 'note bad', role: 'alert' },
-        'This link is not complete. Open it as it stands in the mail.',
+        'This link is incomplete. Open the complete link that you received.',
       ),
     );
   sessionStorage.setItem(inviteStoredAs, token);
   if (user === null) {
     return narrowCard(
       'Join a team',
-      element('p', {}, 'You are invited to a team. Log in with the address that the invite was sent to.'),
+      element('p', {}, 'You are invited to a team. Log in with the invited email address.'),
       element(
         'p',
         { class: 'links' },
@@ -234,11 +246,11 @@ export function acceptInvitePage({ user }) {
     'Join a team',
     element('p', {}, `You are logged in as ${user.email}.`),
     form({
-      action: 'Accept the invite',
+      action: 'Accept invite',
       async send() {
         const team = await call('POST', '/api/teams/invites/accept', { json: { token } });
         sessionStorage.removeItem(inviteStoredAs);
-        return `You are a member of ${team.display_name} now.`;
+        return `You are now a member of ${team.display_name}.`;
       },
     }),
     element('p', { class: 'links' }, link('/console', 'My topics')),

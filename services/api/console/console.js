@@ -14,17 +14,17 @@ import { call, endSession, keepSession, session } from './session.js';
 import { topicPage } from './topic-page.js';
 import { topicsPage } from './topics-page.js';
 
-/** The pages by their address; `needsLogin` sends whoever is not logged in to the login first. */
+/** The pages by URL path. With `needsLogin`, users without a login go to the login page first. */
 const pages = [
   { form: /^\/$|^\/console\/?$/, title: 'My topics', show: topicsPage, needsLogin: true },
   { form: /^\/console\/topics\/(?<item>[^/]+)$/, title: 'Topic', show: topicPage },
   { form: /^\/console\/login$/, title: 'Log in', show: loginPage },
   { form: /^\/console\/register$/, title: 'Create an account', show: registerPage },
-  { form: /^\/console\/forgot-password$/, title: 'Forgot the password?', show: forgotPasswordPage },
-  { form: /^\/console\/resend$/, title: 'Verify your address', show: resendPage },
+  { form: /^\/console\/forgot-password$/, title: 'Forgot your password?', show: forgotPasswordPage },
+  { form: /^\/console\/resend$/, title: 'Verify your email address', show: resendPage },
   { form: /^\/auth\/reset-password$/, title: 'Set a new password', show: resetPasswordPage },
   { form: /^\/auth\/accept-invite$/, title: 'Join a team', show: acceptInvitePage },
-  { form: /^\/auth\/verified$/, title: 'Your address', show: verifiedPage },
+  { form: /^\/auth\/verified$/, title: 'Your email address', show: verifiedPage },
   { form: /^\/auth\/callback$/, title: 'Log in', show: callbackPage },
 ];
 
@@ -37,7 +37,7 @@ async function render() {
   const closing = leaving.signal;
   const page = pages.find(({ form }) => form.test(location.pathname));
   const item = decoded(page?.form.exec(location.pathname).groups?.item);
-  document.title = `${item ?? page?.title ?? 'No such page'} · Tocsin`;
+  document.title = `${item ?? page?.title ?? 'Page not found'} · Tocsin`;
   if (page?.needsLogin && session() === null) return navigate(loginPath(), { replace: true });
   try {
     const user = await currentUser();
@@ -63,7 +63,7 @@ function decoded(segment) {
   }
 }
 
-/** Who is logged in, null for nobody. After a login by a provider only the tokens are known at first. */
+/** Returns the logged-in user or null. After a provider login only the tokens are stored, so this loads the user. */
 async function currentUser() {
   const login = session();
   if (login === null || login.user !== null) return login?.user ?? null;
@@ -100,11 +100,11 @@ const noPage = () =>
   element(
     'section',
     { class: 'card narrow' },
-    element('h1', {}, 'No such page'),
+    element('h1', {}, 'Page not found'),
     element('p', {}, element('a', { href: '/console' }, 'My topics')),
   );
 
-/** Links within the console change the page without loading it anew; all others, and those with a key held, are the browser's. */
+/** Console links change the page without a reload. The browser handles other links and clicks with a modifier key. */
 document.addEventListener('click', (event) => {
   const link = event.target.closest?.('a[href]');
   if (link?.classList.contains('skip')) {

@@ -1,6 +1,6 @@
 /**
- * An element of the page. Children are elements or texts, and a text is always shown as it is: nothing that a message holds
- * is taken for HTML. `on…` properties are listeners, `null` and `false` are left out.
+ * Creates an element. Children are elements or strings; strings are inserted as text, so message content is never
+ * parsed as HTML. `on…` properties are event listeners. Omits `null` and `false`.
  */
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
@@ -13,7 +13,7 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
-/** A labelled input; `hint` is read out with it. */
+/** A labelled input. Screen readers announce `hint` with it. */
 export function field({ id, label, hint, tag = 'input', options, ...properties }) {
   const input = element(
     tag,
@@ -35,7 +35,7 @@ export function field({ id, label, hint, tag = 'input', options, ...properties }
   );
 }
 
-/** A box to tick, with its label. */
+/** A labelled checkbox. */
 export function checkbox({ id, label, ...properties }) {
   return element(
     'div',
@@ -50,8 +50,9 @@ export function checkbox({ id, label, ...properties }) {
 }
 
 /**
- * A form that cannot be sent twice at once. `send` gets its fields' values by name (a box: whether it is ticked); what it
- * returns is shown as good news, the message of what it throws as bad. `clear` empties the fields when all went well.
+ * A form that cannot be submitted twice concurrently. `send` receives the field values by name (a checkbox: a boolean).
+ * The form shows its result as success and the message of its error as failure. `clear` resets the fields after
+ * success.
  */
 export function form({ action, send, clear = false, isPlain = false }, ...fields) {
   const note = element('p', { class: 'note', role: 'status' });
@@ -90,12 +91,12 @@ function show(note, kind, text) {
   note.textContent = text;
 }
 
-/** A line of good, bad or other news. */
+/** A line of text; `kind` is `good`, `bad` or empty. */
 export function note(text, kind = '') {
   return element('p', { class: `note ${kind}`, role: kind === 'bad' ? 'alert' : 'status' }, text);
 }
 
-/** A card in the middle of the page, for one thing to do. */
+/** A centered card for a single task. */
 export function narrowCard(title, ...children) {
   return element('section', { class: 'card narrow' }, element('h1', {}, title), ...children);
 }

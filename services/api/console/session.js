@@ -1,7 +1,7 @@
-/** The login of this tab: it ends with the tab, and no other site and no address ever holds it. */
+/** Session storage key of the login: limited to this tab and origin, never part of a URL. */
 const storedAs = 'tocsin.session';
 
-/** What went wrong, in the words of the server; `status` is 0 when it could not be reached. */
+/** A failed request with the server's error text. `status` is 0 if the server is unreachable. */
 export class CallFailed extends Error {
   constructor(status, detail) {
     super(detail);
@@ -9,7 +9,7 @@ export class CallFailed extends Error {
   }
 }
 
-/** `{access_token, refresh_token, user?}`; null for nobody. */
+/** `{access_token, refresh_token, user?}`; null without a login. */
 export function session() {
   return JSON.parse(sessionStorage.getItem(storedAs) ?? 'null');
 }
@@ -22,7 +22,7 @@ export function endSession() {
   sessionStorage.removeItem(storedAs);
 }
 
-/** Sends a request and resolves with its JSON (undefined without one). Throws CallFailed. A login that has run out is renewed once. */
+/** Sends a request. Resolves with the JSON body or undefined. Throws CallFailed. Refreshes an expired login once. */
 export async function call(method, path, { json, isPublic = false } = {}) {
   const login = isPublic ? null : session();
   let response = await send(method, path, { json, token: login?.access_token });
@@ -30,7 +30,8 @@ export async function call(method, path, { json, isPublic = false } = {}) {
     if (await renew(login.access_token)) response = await send(method, path, { json, token: session().access_token });
   }
   const body = response.headers.get('content-type')?.startsWith('application/json') ? await response.json() : undefined;
-  if (!response.ok) throw new CallFailed(response.status, body?.detail ?? `The server answered ${response.status}`);
+  if (!response.ok)
+    throw new CallFailed(response.status, body?.detail ?? `The server returned status ${response.status}`);
   return body;
 }
 
@@ -45,14 +46,14 @@ async function send(method, path, { json, token }) {
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
   } catch {
-    throw new CallFailed(0, 'The server cannot be reached. Try again in a moment.');
+    throw new CallFailed(0, 'The server is unreachable. Try again later.');
   }
 }
 
 let renewing = null;
 
 /**
- * Whether there is a new login in place of the one with this token. Requests that fail together share one renewal: using a
+ * Refreshes the login. Resolves with false if that failed. Concurrent requests share one refresh, because using a
  * refresh token twice would end the login.
  */
 function renew(failedToken) {
@@ -68,7 +69,7 @@ async function refresh() {
   if (refreshToken === undefined) return false;
   const response = await send('POST', '/auth/refresh', { json: { refresh_token: refreshToken } });
   if (response.ok) keepSession(await response.json());
-  // A server that is busy or away says nothing of the login.
+  // Other errors, such as an overloaded server, do not mean that the login is invalid.
   else if (response.status === 401) endSession();
   return response.ok;
 }

@@ -1,15 +1,15 @@
 import { call, session } from './session.js';
 
-/** Stands for the beginning of a topic: a message that came before the stream was open is not missed. */
+/** Sorts before every message ID: the stream starts at the beginning of the topic, so no message is missed. */
 const beginning = '00000000-0000-0000-0000-000000000000';
 
 const waitMinMs = 1_000;
 const waitMaxMs = 30_000;
 
 /**
- * Follows a topic from the message `lastId` on (null: from its beginning) until `closing` is aborted. `EventSource` connects
- * again by itself where it can; where the server refuses that (a session or a login has ended) a new stream begins after the
- * last message, later each time.
+ * Follows a topic after the message `lastId` (null: from its beginning) until `closing` is aborted. `EventSource`
+ * reconnects automatically. If the server rejects that (expired session or login), opens a new stream after the last
+ * message, with exponential backoff.
  */
 export function openStream(topic, lastId, closing, { onState, onMessage, onEdited, onDeleted }) {
   let waitMs = waitMinMs;
@@ -25,7 +25,7 @@ export function openStream(topic, lastId, closing, { onState, onMessage, onEdite
       source = new EventSource(address);
     } catch (error) {
       if ([401, 403, 404].includes(error.status)) onState(`ended: ${error.message}`);
-      else again();
+      else reconnect();
       return;
     }
     source.addEventListener('ready', () => {
@@ -41,11 +41,11 @@ export function openStream(topic, lastId, closing, { onState, onMessage, onEdite
     source.addEventListener('message_deleted', ({ data }) => onDeleted(JSON.parse(data)));
     source.addEventListener('error', () => {
       onState('connecting …');
-      if (source.readyState === EventSource.CLOSED) again();
+      if (source.readyState === EventSource.CLOSED) reconnect();
     });
   }
 
-  function again() {
+  function reconnect() {
     onState('connecting …');
     setTimeout(connect, waitMs);
     waitMs = Math.min(waitMs * 2, waitMaxMs);
@@ -54,7 +54,7 @@ export function openStream(topic, lastId, closing, { onState, onMessage, onEdite
   connect();
 }
 
-/** With a login by a session, so that no secret that is worth anything stands in an address. */
+/** Uses a stream session for logged-in users, so that the URL contains no credential. */
 async function streamAddress(topic, lastId) {
   if (session() === null) return `/${encodeURIComponent(topic)}/sse?since_id=${lastId}`;
   const { session_id: id } = await call('POST', '/api/sse/sessions', {

@@ -3,10 +3,13 @@ import { loginPath } from './navigate.js';
 import { call, CallFailed, session } from './session.js';
 import { openStream } from './stream.js';
 
-/** Harm prevented: a page that grows without an end while a busy topic is left open. */
+/** Limits the page while a busy topic stays open. */
 const shownMax = 500;
 
-/** A topic: its messages, newest first, what comes while one looks, and a form to publish. `closing` is aborted when the page is left. */
+/**
+ * A topic: stored and live messages, newest first, and a form to publish. `closing` is aborted when the user leaves the
+ * page.
+ */
 export async function topicPage({ item: name, closing }) {
   let topic;
   let history;
@@ -53,7 +56,7 @@ export async function topicPage({ item: name, closing }) {
 }
 
 function refused(name, error) {
-  const isOut = session() === null && error.status !== 404;
+  const needsLogin = session() === null && error.status !== 404;
   return element(
     'section',
     { class: 'card' },
@@ -62,7 +65,7 @@ function refused(name, error) {
     element(
       'p',
       { class: 'links' },
-      isOut ? element('a', { href: loginPath() }, 'Log in') : null,
+      needsLogin ? element('a', { href: loginPath() }, 'Log in') : null,
       element('a', { href: '/console' }, 'My topics'),
     ),
   );
@@ -100,7 +103,7 @@ function publishForm(topic) {
   );
 }
 
-/** Each message once, newest first. */
+/** Shows each message once, newest first. */
 function messageList(list, empty) {
   const byId = new Map();
   const update = () => {

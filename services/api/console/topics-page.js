@@ -4,11 +4,11 @@ import { call } from './session.js';
 
 const pageSize = 50;
 
-/** The topics of the account, page by page, and a form for a new one. */
+/** The paginated topics of the account and a form to create one. */
 export async function topicsPage() {
   const list = element('ul', { class: 'plain' });
   const more = element('button', { type: 'button', class: 'plain', onclick: () => load() }, 'Show more');
-  const empty = element('p', { class: 'soft' }, 'You have no topics yet. Create one below, and publish to it.');
+  const empty = element('p', { class: 'soft' }, 'You have no topics yet. Create one below to publish messages.');
   async function load() {
     const topics = await call('GET', `/api/topics/my?limit=${pageSize}&offset=${list.children.length}`);
     list.append(...topics.map(topicLine));
@@ -47,7 +47,7 @@ function topicLine(topic) {
   );
 }
 
-/** Public topics are open to whoever knows their names, listed or not. */
+/** Anyone who knows the name of a public topic can open it, even if it is not listed. */
 function openForm() {
   return element(
     'section',
@@ -55,7 +55,7 @@ function openForm() {
     element('h2', { id: 'open' }, 'Open a topic'),
     form(
       { action: 'Open', send: ({ open_name: name }) => navigate(`/console/topics/${encodeURIComponent(name)}`) },
-      field({ id: 'open_name', label: 'Name of the topic', required: true, maxlength: '64', autocomplete: 'off' }),
+      field({ id: 'open_name', label: 'Topic name', required: true, maxlength: '64', autocomplete: 'off' }),
     ),
   );
 }
@@ -88,16 +88,16 @@ function createForm() {
         }),
         field({
           id: 'access_level',
-          label: 'Who may read and publish',
+          label: 'Access',
           tag: 'select',
           options: [
-            ['public', 'Whoever knows the name'],
-            ['private', 'Me, and whom I let in'],
+            ['public', 'Anyone who knows the name'],
+            ['private', 'Only accounts with access'],
           ],
         }),
       ),
-      field({ id: 'description', label: 'Description', maxlength: '1000', hint: 'Needed for a topic that is listed.' }),
-      checkbox({ id: 'is_discoverable', label: 'List it among the public topics' }),
+      field({ id: 'description', label: 'Description', maxlength: '1000', hint: 'Required for a listed topic.' }),
+      checkbox({ id: 'is_discoverable', label: 'List the topic in the topic search' }),
     ),
   );
 }

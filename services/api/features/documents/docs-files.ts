@@ -27,14 +27,14 @@ const pageOf = (script: string): string => `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Tocsin: the interface</title>
+<title>Tocsin API</title>
 <link rel="icon" href="/assets/icon.svg">
 <link rel="stylesheet" href="/assets/docs.css">
 <script type="module" src="${script}"></script>
 </head>
 <body>
 <openapi-explorer spec-url="/openapi.json" collapse hide-server-selection default-schema-tab="body">
-<noscript>This page needs JavaScript. What it shows is in <a href="/openapi.json">/openapi.json</a>.</noscript>
+<noscript>This page requires JavaScript. The same content is in <a href="/openapi.json">/openapi.json</a>.</noscript>
 </openapi-explorer>
 </body>
 </html>

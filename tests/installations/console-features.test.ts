@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { startOpenIdProvider } from '@tocsin/simulators/openid-provider.ts';
+import { startSmtpSimulator } from '@tocsin/simulators/smtp-simulator.ts';
+import type { Page } from 'playwright-core';
+import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
+import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { newRegistration } from '../support/registration.ts';
+import { useOwnStack } from '../support/use-own-stack.ts';
+
+const [google, smtp] = await Promise.all([startOpenIdProvider(), startSmtpSimulator()]);
+const [configured, bare] = await Promise.all([
+  useOwnStack({
+    GOOGLE_ISSUER: google.issuer,
+    GOOGLE_CLIENT_ID: google.clientId,
+    GOOGLE_CLIENT_SECRET: google.clientSecret,
+    SMTP_URL: smtp.url,
+    TRUST_PROXY: '1',
+  }),
+  useOwnStack({ TRUST_PROXY: '1' }),
+]);
+afterAll(() => Promise.all([google.close(), smtp.close()]));
+
+async function register(page: Page, email: string): Promise<void> {
+  const { username, password } = newRegistration();
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Username').fill(username);
+  await page.getByLabel('Password').fill(password);
+  await page.getByLabel(/I accept the terms/).check();
+  await page.getByRole('button', { name: 'Create account', exact: true }).click();
+}
+
+async function requestLink(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByRole('button', { name: 'Request link', exact: true }).click();
+}
+
+const see = (page: Page, text: string) => page.getByText(text).waitFor();
+const googleButton = (page: Page) => page.getByRole('button', { name: 'Log in with Google' });
+const loginHeading = (page: Page) => page.getByRole('heading', { name: 'Log in' }).waitFor();
+
+describeUnlessMissing('the console of a server with Google login and a mail server', missingForChromium(), () => {
+  const chromium = useChromium(() => configured.stack.urls[0]!);
+
+  test('shows the Google login and announces emails that are sent', async () => {
+    const login = await chromium.open('/console/login');
+    await loginHeading(login);
+    expect(await googleButton(login).count()).toBe(1);
+    const { email } = newRegistration();
+    const page = await chromium.open('/console/register');
+    await register(page, email);
+    await see(page, `Account created. Follow the link in the email to ${email}, then log in.`);
+    const forgot = await chromium.open('/console/forgot-password');
+    await see(forgot, 'You receive an email with a link');
+    await requestLink(forgot, email);
+    await see(forgot, 'it receives an email.');
+  });
+});
+
+describeUnlessMissing('the console of a server without Google login and mail server', missingForChromium(), () => {
+  const chromium = useChromium(() => bare.stack.urls[0]!);
+
+  test('hides the Google login and states that no emails are sent', async () => {
+    const login = await chromium.open('/console/login');
+    await loginHeading(login);
+    expect(await googleButton(login).count()).toBe(0);
+    const { email } = newRegistration();
+    const page = await chromium.open('/console/register');
+    await register(page, email);
+    await see(page, `This server does not send emails. Ask its operator to verify ${email}, then log in.`);
+    const forgot = await chromium.open('/console/forgot-password');
+    await see(forgot, 'This server does not send emails.');
+    await requestLink(forgot, email);
+    await see(forgot, 'Ask the operator of this server for it.');
+  });
+});
