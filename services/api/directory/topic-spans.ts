@@ -2,7 +2,7 @@ import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { KeptReads } from './kept-reads.ts';
+import { ReadCache } from './read-cache.ts';
 
 /** Topics of one query. */
 export interface TopicSpan {
@@ -12,13 +12,13 @@ export interface TopicSpan {
 }
 
 /** The topics that queries of accounts cover. Cached, because they are collected from up to thousands of documents. */
-export type TopicSpans = KeptReads<TopicSpan>;
+export type TopicSpans = ReadCache<TopicSpan>;
 
 /** The maximum of topics in all cached spans: some tens of megabytes. */
 const topicsKeptMax = 200_000;
 
 export function topicSpans(storage: StorageFeatures): TopicSpans {
-  return new KeptReads({
+  return new ReadCache({
     storage,
     collections: [topics, subscriptions, teamMembers],
     sizeOf: ({ ids }) => ids.length,

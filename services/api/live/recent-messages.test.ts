@@ -31,8 +31,8 @@ const shown = (deliveries: readonly Delivery[]) =>
 
 test('knows the messages after its start and reports what it does not know', () => {
   const recent = recentFrom(4, at(5), at(9));
-  expect([3, 4, 5].map((position) => recent.reaches(position))).toEqual([false, true, true]);
-  expect([4, 5, 9].map((position) => shown(recent.after(position, told)))).toEqual([
+  expect([3, 4, 5].map((offset) => recent.reaches(offset))).toEqual([false, true, true]);
+  expect([4, 5, 9].map((offset) => shown(recent.after(offset, told)))).toEqual([
     ['alarms 5 5', 'alarms 9 9'],
     ['alarms 9 9'],
     [],
@@ -57,8 +57,8 @@ test('older messages join without gaps or duplicates', () => {
 
 test('is bounded in number and bytes by dropping the oldest', () => {
   const many = recentFrom(0, ...Array.from({ length: 130 }, (_, n) => at(n + 1)));
-  expect([29, 30].map((position) => many.reaches(position))).toEqual([false, true]);
+  expect([29, 30].map((offset) => many.reaches(offset))).toEqual([false, true]);
   expect(many.after(30, told)).toHaveLength(100);
   const long = recentFrom(0, ...Array.from({ length: 10 }, (_, n) => at(n + 1, { message: '.'.repeat(4_000) })));
-  expect([1, 2].map((position) => long.reaches(position))).toEqual([false, true]);
+  expect([1, 2].map((offset) => long.reaches(offset))).toEqual([false, true]);
 });

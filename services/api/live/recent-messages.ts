@@ -25,8 +25,8 @@ export class RecentMessages {
   }
 
   /** Whether everything after the offset is present. */
-  reaches(position: number): boolean {
-    return position >= this.#from;
+  reaches(offset: number): boolean {
+    return offset >= this.#from;
   }
 
   /** The newest message of the topic. */
@@ -60,10 +60,10 @@ export class RecentMessages {
   }
 
   /** Returns history after a covered offset, in order, under the topic's name. */
-  after(position: number, { now, topicName }: { now: number; topicName: string }): Delivery[] {
+  after(offset: number, { now, topicName }: { now: number; topicName: string }): Delivery[] {
     const deliveries: Delivery[] = [];
     for (const entry of this.#entries) {
-      if (entry.message.offset <= position || entry.message.expiresAt <= now) continue;
+      if (entry.message.offset <= offset || entry.message.expiresAt <= now) continue;
       if (entry.delivery.topicName !== topicName) entry.delivery = messageDelivery(entry.message, topicName);
       deliveries.push(entry.delivery);
     }

@@ -62,7 +62,7 @@ export class TopicFeed {
   #newest: Newest | null | undefined;
   #recent = new RecentMessages(Infinity);
   readonly #places = new Map<string, Place>();
-  readonly #pageBehind: (position: number) => Promise<ResumePage | undefined>;
+  readonly #pageBehind: (offset: number) => Promise<ResumePage | undefined>;
   #waiting: Envelope[] = [];
   #isWorking = false;
   #mustFill = false;
@@ -75,10 +75,8 @@ export class TopicFeed {
     this.#topicName = topic.name;
     // Streams that reconnect together share reads, most of them from the same offset.
     this.#pageBehind = batchLoader(
-      async (positions) =>
-        new Map(
-          await Promise.all(positions.map(async (position) => [position, await this.#readBehind(position)] as const)),
-        ),
+      async (offsets) =>
+        new Map(await Promise.all(offsets.map(async (offset) => [offset, await this.#readBehind(offset)] as const))),
       resumesAtOnce,
     );
   }
@@ -123,27 +121,27 @@ export class TopicFeed {
    * Returns the newest message in history, null if there is none. Undefined if only the store knows: the feed has not heard of it, has
    * not reached its offset, or the message has expired.
    */
-  newestAt(position: number, now: number): Newest | null | undefined {
-    if (position > this.#last) return undefined;
+  newestAt(offset: number, now: number): Newest | null | undefined {
+    if (offset > this.#last) return undefined;
     return this.#newest === null || (this.#newest?.expiresAt ?? 0) > now ? this.#newest : undefined;
   }
 
   /** Caches the store's newest message if it belongs to the feed's current offset. */
-  noteNewest(position: number, newest: Newest | null): void {
-    if (position === this.#last) this.#newest = newest;
+  noteNewest(offset: number, newest: Newest | null): void {
+    if (offset === this.#last) this.#newest = newest;
   }
 
   /** Whether all records after the offset, except future ones, are known without the store. */
-  reaches(position: number): boolean {
-    return this.#recent.reaches(position);
+  reaches(offset: number): boolean {
+    return this.#recent.reaches(offset);
   }
 
   /**
    * Returns the first messages after the offset as in history, at least up to the feed's offset at the time of the call: from
    * memory if possible. Throws `unavailable`.
    */
-  async behind(position: number): Promise<ResumePage> {
-    return (await this.#pageBehind(position))!;
+  async behind(offset: number): Promise<ResumePage> {
+    return (await this.#pageBehind(offset))!;
   }
 
   /** Returns the offset of a recent message or one from which another stream resumed; undefined if only the store knows it or the message has expired. */
@@ -221,18 +219,18 @@ export class TopicFeed {
     if (topic !== null) this.#topicName = topic.name;
   }
 
-  async #readBehind(position: number): Promise<ResumePage> {
-    if (this.#recent.reaches(position)) {
+  async #readBehind(offset: number): Promise<ResumePage> {
+    if (this.#recent.reaches(offset)) {
       return {
-        deliveries: this.#recent.after(position, { now: this.#deps.clock(), topicName: this.#topicName }),
+        deliveries: this.#recent.after(offset, { now: this.#deps.clock(), topicName: this.#topicName }),
         isLast: true,
       };
     }
     const last = this.#last;
-    const page = await this.#deps.history.after(this.#place, position, resumePage);
+    const page = await this.#deps.history.after(this.#place, offset, resumePage);
     const isLast = page.length < resumePage;
     // A concurrent record may have changed a message of the page: then the next reader loads it.
-    if (isLast && this.#last === last) this.#recent.extend(position, page, this.#topicName);
+    if (isLast && this.#last === last) this.#recent.extend(offset, page, this.#topicName);
     return { deliveries: page.map((message) => messageDelivery(message, this.#topicName)), isLast };
   }
 

@@ -67,10 +67,10 @@ function appending(open: () => Promise<EventLog>): void {
   test('assigns increasing offsets per partition', async () => {
     const log = await open();
     for (const partition of partitionsOf(log)) {
-      const positions: number[] = [];
-      for (let n = 0; n < 5; n += 1) positions.push(await log.append(partition, testRecord(), 'alarms'));
-      expectGrowing(positions);
-      expect(await log.end(partition)).toBe(positions.at(-1)! + 1);
+      const offsets: number[] = [];
+      for (let n = 0; n < 5; n += 1) offsets.push(await log.append(partition, testRecord(), 'alarms'));
+      expectGrowing(offsets);
+      expect(await log.end(partition)).toBe(offsets.at(-1)! + 1);
     }
   });
 
@@ -109,8 +109,8 @@ function appending(open: () => Promise<EventLog>): void {
   test('keeps the order of concurrent appends of one caller', async () => {
     const log = await open();
     const records = Array.from({ length: 200 }, () => testRecord());
-    const positions = await Promise.all(records.map((record) => log.append(0, record, 'alarms')));
-    expectGrowing(positions);
+    const offsets = await Promise.all(records.map((record) => log.append(0, record, 'alarms')));
+    expectGrowing(offsets);
     const seen = await readAll(log, records.length);
     expect(seen.map(({ record }) => record.message.id)).toEqual(records.map(({ message }) => message.id));
   });
@@ -158,9 +158,9 @@ function appending(open: () => Promise<EventLog>): void {
       timestamp: at + 2_000,
       message: { ...edited.message, message: '', title: null, tags: [], isDeleted: true, deletedAt: at + 2_000 },
     };
-    const positions: number[] = [];
-    for (const record of [published, edited, deleted]) positions.push(await log.append(0, record, 'alarms'));
-    expectGrowing(positions);
+    const offsets: number[] = [];
+    for (const record of [published, edited, deleted]) offsets.push(await log.append(0, record, 'alarms'));
+    expectGrowing(offsets);
     const seen = await readAll(log, 3);
     expect(seen.map(({ record }) => record.type)).toEqual(['message', 'message_edited', 'message_deleted']);
     expect(seen.map(({ record }) => record.timestamp)).toEqual([at, at + 1_000, at + 2_000]);
@@ -259,29 +259,29 @@ function consuming(open: () => Promise<EventLog>): void {
   test('startAt overrides the committed offset in both directions', async () => {
     const log = await open();
     const group = newGroup();
-    const positions: number[] = [];
-    for (let n = 0; n < 10; n += 1) positions.push(await log.append(0, testRecord(), 'alarms'));
-    const startingAt = async (position: number | null, options: Partial<ConsumeOptions> = {}) => {
+    const offsets: number[] = [];
+    for (let n = 0; n < 10; n += 1) offsets.push(await log.append(0, testRecord(), 'alarms'));
+    const startingAt = async (offset: number | null, options: Partial<ConsumeOptions> = {}) => {
       const reader = collector();
       const consumption = await log.consume({
         group,
         onBatch: reader.onBatch,
-        startAt: (partition) => Promise.resolve(partition === 0 ? position : null),
+        startAt: (partition) => Promise.resolve(partition === 0 ? offset : null),
         ...options,
       });
       return { reader, consumption };
     };
-    const forward = await startingAt(positions[7]!);
+    const forward = await startingAt(offsets[7]!);
     await eventually(() => forward.reader.seen.length === 3);
     await forward.consumption.close();
-    const back = await startingAt(positions[2]!, { batchSizeMax: 3 });
+    const back = await startingAt(offsets[2]!, { batchSizeMax: 3 });
     await eventually(() => back.reader.seen.length === 8);
     await back.consumption.close();
     const onward = await startingAt(null);
     const last = await log.append(0, testRecord(), 'alarms');
     await eventually(() => onward.reader.seen.length > 0);
-    expect(forward.reader.offsets()).toEqual(positions.slice(7));
-    expect(back.reader.offsets()).toEqual(positions.slice(2));
+    expect(forward.reader.offsets()).toEqual(offsets.slice(7));
+    expect(back.reader.offsets()).toEqual(offsets.slice(2));
     expect(onward.reader.offsets()).toEqual([last]);
   });
 
@@ -301,8 +301,8 @@ function consuming(open: () => Promise<EventLog>): void {
 
   test('retries a failed batch with the same records until it succeeds', async () => {
     const log = await open();
-    const positions: number[] = [];
-    for (let n = 0; n < 6; n += 1) positions.push(await log.append(0, testRecord(), 'alarms'));
+    const offsets: number[] = [];
+    for (let n = 0; n < 6; n += 1) offsets.push(await log.append(0, testRecord(), 'alarms'));
     const attempts: number[][] = [];
     const reader = collector();
     await log.consume({
@@ -314,8 +314,8 @@ function consuming(open: () => Promise<EventLog>): void {
       },
     });
     await eventually(() => reader.seen.length === 6);
-    expect(attempts.slice(0, 4)).toEqual(Array.from({ length: 4 }, () => positions.slice(0, 3)));
-    expect(reader.offsets()).toEqual(positions);
+    expect(attempts.slice(0, 4)).toEqual(Array.from({ length: 4 }, () => offsets.slice(0, 3)));
+    expect(reader.offsets()).toEqual(offsets);
   });
 
   test('a slow handler does not delay appends', async () => {

@@ -75,7 +75,6 @@ export async function readAll(log: EventLog, count: number): Promise<PlacedRecor
 }
 
 /** Each offset is above the previous one. */
-export function expectGrowing(positions: readonly number[]): void {
-  for (let index = 1; index < positions.length; index += 1)
-    expect(positions[index]!).toBeGreaterThan(positions[index - 1]!);
+export function expectGrowing(offsets: readonly number[]): void {
+  for (let index = 1; index < offsets.length; index += 1) expect(offsets[index]!).toBeGreaterThan(offsets[index - 1]!);
 }

@@ -81,7 +81,7 @@ describeWithEngines('the log of a store', (engines) => {
     ]);
     await makeAnew();
     expect(await ofLog()).toMatchObject([
-      { state: 'fault', text: expect.stringMatching(/has seen position 2\. Check .*`tocsin log adopt`/) },
+      { state: 'fault', text: expect.stringMatching(/contains offset 2\. Check .*`tocsin log adopt`/) },
     ]);
     await adopt();
     expect(await ofLog()).toMatchObject([{ state: 'ok' }]);

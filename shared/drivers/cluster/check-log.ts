@@ -16,10 +16,10 @@ export function checkLog(seen: SeenLog, { clusterId, partitions, endsAtOpen }: O
     return `the store belongs to the Kafka cluster ${known.clusterId}, but this one is ${clusterId}`;
   if (partitions < partitionsSeen(seen))
     return `it has ${partitions} partitions, but the store's topics use ${partitionsSeen(seen)}`;
-  for (const [partition, position] of watermarks) {
+  for (const [partition, offset] of watermarks) {
     const end = baseOf(seen, partition) + (endsAtOpen.get(partition) ?? 0);
-    if (end <= position)
-      return `its partition ${partition} ends before offset ${end}, but the store contains offset ${position}`;
+    if (end <= offset)
+      return `its partition ${partition} ends before offset ${end}, but the store contains offset ${offset}`;
   }
   return null;
 }

@@ -226,7 +226,7 @@ describeWithEngines('an installation', (engines) => {
     await fill(cluster);
     await exportTo(cluster.config, 'down');
     await expect(importFrom(newPlace('embedded').config, 'down')).rejects.toThrow(
-      /Two partitions have a record at position 0.*can be moved to a cluster only/,
+      /Two partitions have a record at offset 0.*can only be moved to a cluster/,
     );
   }, 120_000);
 });

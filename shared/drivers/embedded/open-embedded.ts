@@ -13,7 +13,7 @@ import type { InstallationRows } from '../../ports/installation-rows.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
 import { budgetsMigration } from './bus/budget-table.ts';
-import { consumerPositionsMigration } from './log/consumer-positions.ts';
+import { consumerOffsetsMigration } from './log/consumer-offsets.ts';
 import { copyStore } from './transfer/copy-store.ts';
 import { inspectDataDir } from './data-dir/inspect-data-dir.ts';
 import { jobsMigration } from './jobs/job-table.ts';
@@ -35,7 +35,7 @@ import { openSqliteMessages } from './messages/sqlite-messages.ts';
 /** The migrations of the file. Only append new ones. */
 const migrations: readonly Migration[] = [
   messagesMigration,
-  consumerPositionsMigration,
+  consumerOffsetsMigration,
   budgetsMigration,
   jobsMigration,
   deliveriesMigration,

@@ -4,7 +4,7 @@ import { deliveryStatuses } from '../../ports/deliveries.ts';
 import type { Row, StoreRows } from '../../ports/installation-rows.ts';
 
 const time = z.int().min(0);
-const position = z.int().min(0);
+const logOffset = z.int().min(0);
 
 const schemas: { readonly [K in keyof StoreRows]: z.ZodType<StoreRows[K]> } = {
   topicFigures: z.strictObject({
@@ -17,13 +17,13 @@ const schemas: { readonly [K in keyof StoreRows]: z.ZodType<StoreRows[K]> } = {
     type: z.enum(['message_edited', 'message_deleted']),
     topicId: z.string(),
     messageId: z.string(),
-    offset: position,
+    offset: logOffset,
     timestamp: time,
   }),
   messages: z.strictObject({
     id: z.string(),
     topicId: z.string(),
-    offset: position.nullable(),
+    offset: logOffset.nullable(),
     message: z.string(),
     title: z.string().nullable(),
     priority: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4), z.literal(5)]),

@@ -7,7 +7,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
 import type { Reply } from '../../http/route.ts';
 import { describeTopics } from './describe-topics.ts';
-import { readKeptListings } from './read-kept-listings.ts';
+import { readCachedListings } from './read-cached-listings.ts';
 import type { Listing } from './read-listings.ts';
 
 /** Parameters and response of every topic listing. */
@@ -37,7 +37,7 @@ export async function listingReply(
   },
 ): Promise<Reply> {
   const page = pageOf(asked.query);
-  const { topics, total } = await readKeptListings(deps, asked.listings, page);
+  const { topics, total } = await readCachedListings(deps, asked.listings, page);
   const body = await describeTopics(deps.engine.messages, asked.caller, { topics, roles: asked.roles });
   return { status: 200, headers: pageHeaders(page, total), body };
 }

@@ -188,12 +188,12 @@ describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers })
       base: (partition) => 1_000 * (partition + 1),
     });
     try {
-      const positions = [
+      const offsets = [
         await based.append(0, testRecord(), 'alarms'),
         await based.append(0, testRecord(), 'alarms'),
         await based.append(2, testRecord(), 'alarms'),
       ];
-      expect(positions).toEqual([1_000, 1_001, 3_000]);
+      expect(offsets).toEqual([1_000, 1_001, 3_000]);
       expect(await based.end(0)).toBe(1_002);
       const reader = collector();
       const nextOffsets: number[] = [];

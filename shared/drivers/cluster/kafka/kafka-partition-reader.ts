@@ -35,7 +35,7 @@ export class KafkaPartitionReader {
   #buffer: KafkaMessage[] = [];
   #first = 0;
   #bytes = 0;
-  #position: number | null = null;
+  #offset: number | null = null;
   #isStarted = false;
   #arrived: PromiseWithResolvers<void> | undefined;
   #room: PromiseWithResolvers<void> | undefined;
@@ -48,8 +48,8 @@ export class KafkaPartitionReader {
   }
 
   /** Broker offset of the next record to fetch; null while it is the group's unknown committed offset. */
-  get position(): number | null {
-    return this.#position;
+  get offset(): number | null {
+    return this.#offset;
   }
 
   /** Whether fetched records are accepted. */
@@ -62,8 +62,8 @@ export class KafkaPartitionReader {
   }
 
   /** Handles pushed records until stopped; resolves when the last handler has ended. Never rejects. */
-  async run(position: number | null): Promise<void> {
-    this.#position = position;
+  async run(offset: number | null): Promise<void> {
+    this.#offset = offset;
     this.#isStarted = true;
     while (!this.signal.aborted) {
       const messages = this.#take();
@@ -74,7 +74,7 @@ export class KafkaPartitionReader {
 
   /** Accepts fetched records; skips those before the offset. */
   push(messages: readonly KafkaMessage[], nextOffset: number): void {
-    const from = this.#position;
+    const from = this.#offset;
     if (this.#first > this.#batchSizeMax) {
       this.#buffer = this.#buffer.slice(this.#first);
       this.#first = 0;
@@ -84,7 +84,7 @@ export class KafkaPartitionReader {
       this.#buffer.push(message);
       this.#bytes += message.value?.length ?? 0;
     }
-    this.#position = nextOffset;
+    this.#offset = nextOffset;
     this.#arrived?.resolve();
   }
 

@@ -177,11 +177,11 @@ export class KafkaSession {
   #startOf({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
     const { consume, base, log } = this.#options;
     const ask = async (): Promise<number | null> => {
-      const position = (await consume.startAt?.(partition)) ?? null;
-      const offset = position === null ? await this.#reached(partition) : position - base(partition);
+      const startOffset = (await consume.startAt?.(partition)) ?? null;
+      const offset = startOffset === null ? await this.#reached(partition) : startOffset - base(partition);
       const start = offset === null ? null : await this.#withinLog(partition, offset);
       // A restored store can be older than the group's committed offset: reset the offset so that the lag is correct.
-      if (position !== null && start !== null) this.#commitSoon(partition, start);
+      if (startOffset !== null && start !== null) this.#commitSoon(partition, start);
       return start;
     };
     return untilDone(ask, {
@@ -289,7 +289,7 @@ export class KafkaSession {
         if (
           !reader.isOpen ||
           reader.isFull ||
-          !this.#stalls.isStalled(reader.partition, { position: reader.position, end })
+          !this.#stalls.isStalled(reader.partition, { offset: reader.offset, end })
         )
           continue;
         this.#ended.resolve(new Error(`partition ${reader.partition} grows, but no records arrive`));

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts';
 
 interface Sight {
-  readonly position: number | null;
+  readonly offset: number | null;
   /** The end offset when this offset was first seen. */
   readonly firstEnd: number;
   /** When the end was first ahead of this offset; null if it is not. */
@@ -24,13 +24,13 @@ export class StallWatch {
    * Checks a readable partition. A reader with an unknown offset (null) lags only if the end
    * has advanced since the first check.
    */
-  isStalled(partition: number, { position, end }: { position: number | null; end: number }): boolean {
+  isStalled(partition: number, { offset, end }: { offset: number | null; end: number }): boolean {
     const known = this.#sights.get(partition);
-    const before = known?.position === position ? known : undefined;
+    const before = known?.offset === offset ? known : undefined;
     const firstEnd = before?.firstEnd ?? end;
-    const isBehind = end > (position ?? firstEnd);
+    const isBehind = end > (offset ?? firstEnd);
     const behindSince = isBehind ? (before?.behindSince ?? this.#now()) : null;
-    this.#sights.set(partition, { position, firstEnd, behindSince });
+    this.#sights.set(partition, { offset, firstEnd, behindSince });
     return behindSince !== null && this.#now() - behindSince >= stalledAfterMs;
   }
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { openLogger } from '../../../platform/logger.ts';
 import type { EventLogPlace } from '../../../contracts/event-log/event-log.contract.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
-import { consumerPositionsMigration } from './consumer-positions.ts';
+import { consumerOffsetsMigration } from './consumer-offsets.ts';
 import { migrate } from '../sqlite/migrations.ts';
 import { openSqliteEventLog } from './sqlite-event-log.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -43,4 +43,4 @@ export function openEventLogAt(path: string): Promise<EventLog> {
 }
 
 /** The schema of a log. */
-export const testMigrations = [...messageMigrations, consumerPositionsMigration];
+export const testMigrations = [...messageMigrations, consumerOffsetsMigration];

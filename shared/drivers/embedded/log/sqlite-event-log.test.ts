@@ -54,11 +54,11 @@ describe('sqlite: the event log in a shared file', () => {
     const second = log.append(0, testRecord({ title: '2' }), 'alarms');
     await expect(failing).rejects.toThrow('an error of other work');
     const third = log.append(0, testRecord({ title: '3' }), 'alarms');
-    const positions = await Promise.all([first, second, third]);
-    expectGrowing(positions);
+    const offsets = await Promise.all([first, second, third]);
+    expectGrowing(offsets);
     const seen = await readAll(log, 3);
     expect(seen.map(({ offset, record }) => [offset, record.message.title])).toEqual(
-      positions.map((offset, index) => [offset, `${index + 1}`]),
+      offsets.map((offset, index) => [offset, `${index + 1}`]),
     );
   });
 

@@ -2,7 +2,7 @@ import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord, PlacedRecord } from '../../../domain/messages/log-record.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { ConsumeOptions, Consumption, EventLog } from '../../../ports/event-log.ts';
-import { ConsumerPositions } from './consumer-positions.ts';
+import { ConsumerOffsets } from './consumer-offsets.ts';
 import { RecordRing } from './record-ring.ts';
 import type { RecordTable } from './record-table.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -40,7 +40,7 @@ class SqliteEventLog implements EventLog, MemberSource {
   readonly #file: SqliteFile;
   readonly #table: RecordTable;
   readonly #log: Logger;
-  readonly #positions: ConsumerPositions;
+  readonly #offsets: ConsumerOffsets;
   readonly #ring: RecordRing;
   readonly #write: (record: LogRecord) => Promise<PlacedRecord>;
   /** In join order; the first member of each group is active. */
@@ -55,7 +55,7 @@ class SqliteEventLog implements EventLog, MemberSource {
     this.#file = file;
     this.#table = table;
     this.#log = log;
-    this.#positions = new ConsumerPositions(file, log);
+    this.#offsets = new ConsumerOffsets(file, log);
     this.#next = this.#end = table.end();
     this.#ring = new RecordRing(this.#next);
     this.#write = file.grouped((records: readonly LogRecord[]) => this.#place(records));
@@ -124,7 +124,7 @@ class SqliteEventLog implements EventLog, MemberSource {
     try {
       await member.done;
     } finally {
-      await this.#positions.flush();
+      await this.#offsets.flush();
       const members = this.#groups.get(member.options.group) ?? [];
       const index = members.indexOf(member);
       if (index >= 0) members.splice(index, 1);
@@ -154,11 +154,11 @@ class SqliteEventLog implements EventLog, MemberSource {
   }
 
   committed(group: string): number {
-    return this.#positions.get(group);
+    return this.#offsets.get(group);
   }
 
   commit(group: string, offset: number): void {
-    this.#positions.set(group, offset);
+    this.#offsets.set(group, offset);
   }
 
   end(_partition: number): Promise<number> {
@@ -166,7 +166,7 @@ class SqliteEventLog implements EventLog, MemberSource {
   }
 
   lag(group: string): Promise<number> {
-    return Promise.resolve(Math.max(0, this.#end - this.#positions.get(group)));
+    return Promise.resolve(Math.max(0, this.#end - this.#offsets.get(group)));
   }
 
   ping(): Promise<void> {
@@ -182,6 +182,6 @@ class SqliteEventLog implements EventLog, MemberSource {
     this.#closed = true;
     const members = [...this.#groups.values()].flat();
     await Promise.all(members.map((member) => this.#leave(member)));
-    await this.#positions.flush();
+    await this.#offsets.flush();
   }
 }

@@ -32,9 +32,9 @@ export async function runLogMember(
       log.warn({ err: error, group: options.group, pauseMs }, 'a log consumer failed, retrying'),
   };
   const limit = options.batchSizeMax ?? batchSizeDefault;
-  let position = await untilDone(async () => (await options.startAt?.(0)) ?? source.committed(options.group), trying);
-  while (position !== undefined && !signal.aborted) {
-    const from: number = position;
+  let offset = await untilDone(async () => (await options.startAt?.(0)) ?? source.committed(options.group), trying);
+  while (offset !== undefined && !signal.aborted) {
+    const from: number = offset;
     const found = await untilDone(() => source.read(from, limit), trying);
     if (found === undefined) return;
     const { records, nextOffset } = found;
@@ -47,7 +47,7 @@ export async function runLogMember(
     }
     if (nextOffset > from) source.commit(options.group, nextOffset);
     else await source.appended(signal);
-    position = nextOffset;
+    offset = nextOffset;
     await nextTurn(); // a handler that never waits must not block the event loop
   }
 }

@@ -99,7 +99,7 @@ function* pageOffsets(
       stamp: () => `${reader.dataVersion()} ${total}`,
     });
     if (from !== null)
-      return reader.oldestIn({ ...range, after: from.position - 1 }, condition, { offset: from.left, limit }).reverse();
+      return reader.oldestIn({ ...range, after: from.offset - 1 }, condition, { offset: from.left, limit }).reverse();
   }
   if (below >= page.offset) return reader.newestIn(range, condition, page);
   return reader.oldestIn(range, condition, { offset: below, limit }).reverse();

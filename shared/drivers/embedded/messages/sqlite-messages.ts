@@ -8,7 +8,7 @@ import type { StorageFeatures } from '../../../ports/engine.ts';
 import type { Messages } from '../../../ports/messages/messages.ts';
 import { planMsMax, planTookTooLong } from '../../../ports/messages/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../../ports/messages/search-limit.ts';
-import { KeptCounts } from './kept-counts.ts';
+import { CountCache } from './count-cache.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from '../log/record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
@@ -48,7 +48,7 @@ export function openSqliteMessages({
 }: SqliteMessagesOptions): SqliteMessages {
   const writer = sqliteMessageWriter(file.db, clock);
   const reads = sqliteMessageReads(file.db);
-  const counts = new KeptCounts();
+  const counts = new CountCache();
   const countAfter = sqliteUnreadCounts(file.db, counts);
   const recent = new RecentMessages();
   const hasForeignCommits = foreignCommits(file.db);
@@ -158,7 +158,7 @@ function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 's
 function openSweeping(
   file: SqliteFile,
   end: () => number,
-  { recent, counts }: { recent: RecentMessages; counts: KeptCounts },
+  { recent, counts }: { recent: RecentMessages; counts: CountCache },
 ): Omit<Sweeps, 'plans'> {
   const removal = sqliteMessageRemoval(file, {
     end,

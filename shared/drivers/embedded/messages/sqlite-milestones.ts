@@ -11,7 +11,7 @@ const topicsMax = 100;
 interface Kept {
   readonly stamp: string;
   /** Offsets of the messages with rank 0, 1,000, 2,000, …; null until set, on the second requested page. */
-  positions: readonly number[] | null;
+  offsets: readonly number[] | null;
   isBeingSet: boolean;
 }
 
@@ -32,21 +32,21 @@ export class Milestones {
     range: Range,
     condition: Condition,
     at: { rank: number; stamp: () => string },
-  ): Generator<void, { position: number; left: number } | null, void> {
+  ): Generator<void, { offset: number; left: number } | null, void> {
     const stamp = at.stamp();
     const kept = this.#kept.get(range.topic);
     if (kept?.stamp !== stamp) {
-      this.#keep(range.topic, { stamp, positions: null, isBeingSet: false });
+      this.#keep(range.topic, { stamp, offsets: null, isBeingSet: false });
       return null;
     }
-    if (kept.positions === null) {
+    if (kept.offsets === null) {
       if (kept.isBeingSet) return null;
       kept.isBeingSet = true;
-      kept.positions = yield* this.#set(range, condition);
+      kept.offsets = yield* this.#set(range, condition);
       if (at.stamp() !== stamp) return null; // a concurrent write
     }
-    const index = Math.min(Math.floor(at.rank / apart), kept.positions.length - 1);
-    return index < 0 ? null : { position: kept.positions[index]!, left: at.rank - index * apart };
+    const index = Math.min(Math.floor(at.rank / apart), kept.offsets.length - 1);
+    return index < 0 ? null : { offset: kept.offsets[index]!, left: at.rank - index * apart };
   }
 
   #keep(topic: number, kept: Kept): void {
@@ -56,13 +56,13 @@ export class Milestones {
   }
 
   *#set(range: Range, condition: Condition): Generator<void, number[], void> {
-    const positions: number[] = [];
+    const offsets: number[] = [];
     let next = this.#reader.oldestIn(range, condition, { offset: 0, limit: 1 })[0];
     while (next !== undefined) {
-      positions.push(next);
-      if (positions.length % perStep === 0) yield;
+      offsets.push(next);
+      if (offsets.length % perStep === 0) yield;
       next = this.#reader.oldestIn({ ...range, after: next }, condition, { offset: apart - 1, limit: 1 })[0];
     }
-    return positions;
+    return offsets;
   }
 }

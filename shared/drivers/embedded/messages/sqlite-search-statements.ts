@@ -168,7 +168,7 @@ export class SearchStatements {
     return this.#rows<[number]>(
       `SELECT m.offset FROM ${byTopic} WHERE ${sql} ORDER BY m.offset ${order} LIMIT ? OFFSET ?`,
       [...bound, limit, offset],
-    ).map(([position]) => position);
+    ).map(([offset]) => offset);
   }
 
   countIn(range: Range, condition: Condition): number {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import { clockSkewMs, type TopicMark } from '../../../ports/messages/message-reads.ts';
 import type { Messages } from '../../../ports/messages/messages.ts';
-import type { Count, KeptCounts } from './kept-counts.ts';
+import type { Count, CountCache } from './count-cache.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
@@ -25,7 +25,7 @@ type NewestCount = readonly [looked: number, counted: number, oldest: number | n
 type Page = Parameters<Messages['countAfter']>[1];
 
 /** Implements the port's `countAfter` in steps of some topics, so that publishes and reads can run in between. Uses cached counts. */
-export function sqliteUnreadCounts(db: DatabaseSync, kept: KeptCounts): Messages['countAfter'] {
+export function sqliteUnreadCounts(db: DatabaseSync, kept: CountCache): Messages['countAfter'] {
   const countEach = countsIn(db);
   return async (marks, page) => {
     const counts = marks.map((mark) => kept.get(mark, page));

@@ -31,11 +31,11 @@ export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; 
     );
   }
   db.exec('BEGIN IMMEDIATE');
-  const position = baseAfterRestore(sqliteMessageWriter(db, clock).end() - 1, now);
-  db.prepare('UPDATE log_end SET position = ?').run(position);
+  const offset = baseAfterRestore(sqliteMessageWriter(db, clock).end() - 1, now);
+  db.prepare('UPDATE log_end SET position = ?').run(offset);
   db.exec('PRAGMA application_id = 0; COMMIT');
   log.warn(
-    { position, newest: newest === undefined ? null : toIso(newest.timestamp) },
+    { offset, newest: newest === undefined ? null : toIso(newest.timestamp) },
     'the store was restored from a backup, its log continues at a new offset',
   );
 }

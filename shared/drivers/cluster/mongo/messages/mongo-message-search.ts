@@ -13,7 +13,7 @@ import {
   type MessageDocument,
   type SearchedCollections,
 } from './mongo-message-collections.ts';
-import { mongoMessagePositions } from './mongo-message-positions.ts';
+import { mongoOffsetRange } from './mongo-offset-range.ts';
 
 type Query = mongo.Filter<MessageDocument>;
 
@@ -95,9 +95,9 @@ async function partsOf(collections: SearchedCollections, asked: Asked): Promise<
   const [lowest, highest] = await Promise.all([endOf(collections, topicId, 1), endOf(collections, topicId, -1)]);
   if (highest - lowest < dividedFrom) return [asked];
   const middle = Math.floor((lowest + highest) / 2);
-  return [{ $gt: middle }, { $gte: 0, $lte: middle }].map((positions) => ({
+  return [{ $gt: middle }, { $gte: 0, $lte: middle }].map((offsets) => ({
     ...asked,
-    query: { ...asked.query, offset: positions },
+    query: { ...asked.query, offset: offsets },
   }));
 }
 
@@ -167,8 +167,8 @@ async function findPage(collections: SearchedCollections, asked: Asked, page: Me
   const [topicId] = topicIds;
   if (topicId === undefined) return [];
   if (topicIds.length > 1) return pageOfTopics(collections, asked, page);
-  const positions = await mongoMessagePositions(collections, topicId, times);
-  return positions === null ? [] : pageOfTopic(collections, { $and: [{ topicId, offset: positions }, query] }, page);
+  const offsets = await mongoOffsetRange(collections, topicId, times);
+  return offsets === null ? [] : pageOfTopic(collections, { $and: [{ topicId, offset: offsets }, query] }, page);
 }
 
 export async function countActivity(

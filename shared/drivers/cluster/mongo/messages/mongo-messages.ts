@@ -8,7 +8,7 @@ import { planTookTooLong } from '../../../../ports/messages/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../../../ports/messages/search-limit.ts';
 import { reaching } from '../mongo-connection.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
-import { outermostPosition } from './mongo-message-positions.ts';
+import { outermostOffset } from './mongo-offset-range.ts';
 import {
   countAfterEach,
   findMessages,
@@ -92,7 +92,7 @@ export async function openMongoMessages({
     after: (topicId, page) => reaching(() => messagesAfter(collections, topicId, page)),
     records: (topicId, page) => reaching(() => topicRecords(collections, topicId, page)),
     offsetAtTime: (topicId, time) =>
-      reaching(() => outermostPosition([messages, changes], topicId, { time, direction: 1 })),
+      reaching(() => outermostOffset([messages, changes], topicId, { time, direction: 1 })),
     lastOffsets: (topicIds) => reaching(() => lastOffsetsOf(collections, topicIds)),
     topicStats: (topicIds) => reaching(() => statsOf(collections, topicIds)),
     countAfter: (marks, page) => reaching(() => countAfterEach(collections, marks, page)),

@@ -17,7 +17,7 @@ type ListingDeps = {
  * Like `readListings`, but caches complete listings if the store can tell that the topics did not change: a cached page
  * costs half as much.
  */
-export async function readKeptListings(
+export async function readCachedListings(
   { engine: { documents, storage }, topicListings }: ListingDeps,
   listings: readonly Listing[],
   page: { limit: number; offset: number },

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { KeptReads, type KeptReadsOptions } from './kept-reads.ts';
+import { ReadCache, type ReadCacheOptions } from './read-cache.ts';
 
-function keeper(given: { storage?: KeptReadsOptions<string>['storage']; sizeMax?: number } = {}) {
+function keeper(given: { storage?: ReadCacheOptions<string>['storage']; sizeMax?: number } = {}) {
   let writes = 0;
   let loads = 0;
-  const kept = new KeptReads<string>({
+  const kept = new ReadCache<string>({
     storage: given.storage ?? { changeStamp: () => String(writes) },
     collections: [{ name: 'things' }],
     sizeOf: (value) => value.length,

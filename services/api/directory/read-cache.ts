@@ -1,6 +1,6 @@
 import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 
-export interface KeptReadsOptions<V> {
+export interface ReadCacheOptions<V> {
   readonly storage: Pick<StorageFeatures, 'changeStamp'>;
   /** The collections that are read. */
   readonly collections: readonly { readonly name: string }[];
@@ -14,13 +14,13 @@ export interface KeptReadsOptions<V> {
  * Caches reads of some collections until the next write to them, if the store can report writes; otherwise reads
  * each time. So a value is never older than a read.
  */
-export class KeptReads<V> {
-  readonly #options: KeptReadsOptions<V>;
+export class ReadCache<V> {
+  readonly #options: ReadCacheOptions<V>;
   readonly #kept = new Map<string, Promise<V>>();
   #stamp: string | null = null;
   #size = 0;
 
-  constructor(options: KeptReadsOptions<V>) {
+  constructor(options: ReadCacheOptions<V>) {
     this.#options = options;
   }
 

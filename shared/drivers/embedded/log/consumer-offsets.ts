@@ -4,7 +4,7 @@ import type { Migration } from '../sqlite/migrations.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /** The table of the consumer groups' offsets: `position` is the offset of the next record. */
-export const consumerPositionsMigration: Migration = {
+export const consumerOffsetsMigration: Migration = {
   name: 'consumer positions',
   sql: `CREATE TABLE consumer_positions (
     group_name TEXT NOT NULL,
@@ -21,12 +21,12 @@ export const consumerPositionsMigration: Migration = {
 const writeDelayMs = 1_000;
 
 /** The groups' offsets in the single partition of the embedded log: cached in memory, written at most once per second. */
-export class ConsumerPositions {
+export class ConsumerOffsets {
   readonly #file: SqliteFile;
   readonly #log: Logger;
   readonly #select: StatementSync;
   readonly #upsert: StatementSync;
-  readonly #positions = new Map<string, number>();
+  readonly #offsets = new Map<string, number>();
   readonly #unwritten = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -42,16 +42,16 @@ export class ConsumerPositions {
 
   /** Returns the group's offset; 0 for a new group. */
   get(group: string): number {
-    const known = this.#positions.get(group);
+    const known = this.#offsets.get(group);
     if (known !== undefined) return known;
-    const position = Number(this.#select.get(group)?.position ?? 0);
-    this.#positions.set(group, position);
-    return position;
+    const offset = Number(this.#select.get(group)?.position ?? 0);
+    this.#offsets.set(group, offset);
+    return offset;
   }
 
   /** Advances the group's offset; on disk within a second, or by `flush`. */
-  set(group: string, position: number): void {
-    this.#positions.set(group, position);
+  set(group: string, offset: number): void {
+    this.#offsets.set(group, offset);
     this.#unwritten.add(group);
     this.#timer ??= setTimeout(() => void this.flush(), writeDelayMs).unref();
   }
@@ -65,7 +65,7 @@ export class ConsumerPositions {
     this.#unwritten.clear();
     try {
       await this.#file.write(() => {
-        for (const group of groups) this.#upsert.run(group, this.#positions.get(group)!);
+        for (const group of groups) this.#upsert.run(group, this.#offsets.get(group)!);
       });
     } catch (error) {
       for (const group of groups) this.#unwritten.add(group);

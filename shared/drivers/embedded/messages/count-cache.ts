@@ -22,7 +22,7 @@ const keptMax = 20_000;
  * Caches counts of messages after marks until a mark's topic changes. Writers must call `changed` for a
  * topic, or `forget` for all.
  */
-export class KeptCounts {
+export class CountCache {
   readonly #topics = new Map<string, Map<number, KeptCount>>();
   #size = 0;
 

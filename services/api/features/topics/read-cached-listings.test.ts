@@ -3,7 +3,7 @@ import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { topicListings } from '../../directory/topic-listings.ts';
-import { readKeptListings } from './read-kept-listings.ts';
+import { readCachedListings } from './read-cached-listings.ts';
 import { readListings, type Listing } from './read-listings.ts';
 
 const engine = await useTestEngine();
@@ -26,7 +26,7 @@ test('pages of cached listings match the store, also after a write', async () =>
       { offset: 38, limit: 10 },
       { offset: 60, limit: 10 },
     ]) {
-      expect(await readKeptListings(deps, listings, page)).toEqual(
+      expect(await readCachedListings(deps, listings, page)).toEqual(
         await readListings(engine.documents, listings, page),
       );
     }
@@ -37,7 +37,7 @@ test('pages of cached listings match the store, also after a write', async () =>
   await expectSame();
   const {
     topics: [first],
-  } = await readKeptListings(deps, listings, { offset: 0, limit: 1 });
+  } = await readCachedListings(deps, listings, { offset: 0, limit: 1 });
   expect(first).toMatchObject({ id, lastActivityAt: 5_000 });
 });
 
@@ -45,7 +45,7 @@ test('paginates a listing that is too long for the cache', async () => {
   const deps = { engine, topicListings: topicListings(engine.storage) };
   const ownerId = newId();
   await Promise.all(Array.from({ length: 2_001 }, (_, at) => addTopic(ownerId, at)));
-  const page = await readKeptListings(deps, [listingOf(ownerId)], { offset: 1_990, limit: 20 });
+  const page = await readCachedListings(deps, [listingOf(ownerId)], { offset: 1_990, limit: 20 });
   expect(page.topics.map(({ lastActivityAt }) => lastActivityAt)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
   expect(page.total).toBe(2_001);
 });

@@ -13,14 +13,14 @@ interface Positions {
  * old hour is only found by skipping all newer messages, so the range limits the read. Offsets are in
  * time order except for clock skew, so the first and last are among those of some seconds.
  */
-export async function mongoMessagePositions(
+export async function mongoOffsetRange(
   { messages, limits }: SearchedCollections,
   topicId: string,
   { from, to }: Pick<MessageFilter, 'from' | 'to'>,
 ): Promise<Positions | null> {
   const [lowest, highest] = await Promise.all([
-    from === null ? 0 : outermostPosition([messages], topicId, { time: from, direction: 1, limits }),
-    to === null ? Infinity : outermostPosition([messages], topicId, { time: to, direction: -1, limits }),
+    from === null ? 0 : outermostOffset([messages], topicId, { time: from, direction: 1, limits }),
+    to === null ? Infinity : outermostOffset([messages], topicId, { time: to, direction: -1, limits }),
   ]);
   if (lowest === null || highest === null) return null;
   return highest === Infinity ? { $gte: lowest } : { $gte: lowest, $lte: highest };
@@ -39,7 +39,7 @@ type RecordCollection = MessageCollections['messages' | 'changes'];
  * Returns the lowest offset of a record at or after the time (direction 1), or the highest at or before it (-1), or
  * null. The nearest record by time bounds the search, because records at offsets further out differ by less than the clock skew.
  */
-export async function outermostPosition(
+export async function outermostOffset(
   collections: readonly RecordCollection[],
   topicId: string,
   { time, direction, limits = {} }: { time: number; direction: 1 | -1; limits?: { readonly maxTimeMS?: number } },
@@ -65,6 +65,6 @@ export async function outermostPosition(
       : { $gte: Math.max(...times) - clockSkewMs, $lte: time };
   const outermost = await firstOfEach(near, { offset: direction });
   // The nearest record may have been removed meanwhile; its offset is still a valid bound.
-  const positions = (outermost.length > 0 ? outermost : nearest).map(({ offset }) => offset!);
-  return direction === 1 ? Math.min(...positions) : Math.max(...positions);
+  const offsets = (outermost.length > 0 ? outermost : nearest).map(({ offset }) => offset!);
+  return direction === 1 ? Math.min(...offsets) : Math.max(...offsets);
 }
