@@ -130,7 +130,7 @@ describe('a copy of a store', () => {
     });
 
     test('refuses a clock earlier than its newest message', () => {
-      expect(() => opened(at('copy.db'), timestamp - 1)).toThrow('set it right first');
+      expect(() => opened(at('copy.db'), timestamp - 1)).toThrow('correct the clock first');
       expect(opened(at('copy.db'), timestamp)).toBe(timestamp * 1_000);
     });
   });
