@@ -1,5 +1,5 @@
-# One image for all four services; the command says which. The servers run TypeScript as it stands, so there is no build step:
-# the first stage only fetches the packages.
+# One image for all four services; the command selects the service. Node runs the TypeScript sources directly, so there
+# is no build step: the first stage only installs the packages.
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -11,13 +11,13 @@ COPY services/retention/package.json services/retention/
 COPY shared/package.json shared/
 COPY simulators/package.json simulators/
 COPY tools/package.json tools/
-# Optional packages bring a Node of their own, for machines; the image has one. No package needs an install script.
+# Omits optional packages, which contain a Node binary that the image already has. No package needs an install script.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-slim
 ENV NODE_ENV=production NODE_OPTIONS=--disable-warning=TimeoutNegativeWarning HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
-# Nothing in the image belongs to the user it runs as but the directory for data.
+# In the image, the runtime user owns only the data directory.
 RUN mkdir /data && chown node:node /data
 COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
@@ -27,6 +27,7 @@ COPY services services
 COPY cli cli
 USER node
 EXPOSE 8080
-# Whether the process answers at all: an orchestrator may replace it when it does not. Whether its engines are there is /health/ready.
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.METRICS_PORT || process.env.PORT || 8080) + '/health/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Checks that the process responds; an orchestrator may replace a container that does not. /health/ready also checks the
+# engines.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.METRICS_PORT || process.env.PORT || 8080) + '/health/live').then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "services/api/main.ts"]
