@@ -78,17 +78,8 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     log.warn('ADMIN_TOKEN is too short: anyone who guesses it gets operator access');
   return withClosers(async (own) => {
     const makeId = idSource(clock);
-    const history = new History(engine.messages, clock);
-    const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
-    own.add(await directory.start());
-    const usage = usageRecorder({ documents: engine.documents, log });
-    own.add(() => usage.close());
-    const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log, clock });
-    own.add(() => feeds.close());
-    const streamSessions = new StreamSessions({ documents: engine.documents, directory, clock, log });
-    own.add(() => streamSessions.close());
-    const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId: makeId() });
-    own.add(() => streams.close());
+    const parts = await openParts(own, options, makeId);
+    const { streams } = parts;
     const passwords = options.passwords ?? ownPasswords(own);
     const leaving = new AbortController();
     options.leaving?.addEventListener('abort', () => leaving.abort(), { once: true });
@@ -110,13 +101,8 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     const deps: ApiDeps = {
       engine,
       config,
-      history,
-      feeds,
-      streams,
+      ...parts,
       waits,
-      streamSessions,
-      directory,
-      usage,
       makeId,
       clock,
       log,
@@ -124,7 +110,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
       baseUrl,
       appUrl: config.APP_URL ?? baseUrl,
       accessTokens: accessTokens(engine.jwtSecrets, clock),
-      rateLimits: rateLimits({ bus: engine.bus, directory, isOn: config.RATE_LIMITS }),
+      rateLimits: rateLimits({ bus: engine.bus, directory: parts.directory, isOn: config.RATE_LIMITS }),
       clientAddress: clientAddress(config.TRUST_PROXY),
       wholeAddress: wholeAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
@@ -145,22 +131,46 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
       await stopListening(server);
       waits.endAll();
     });
-    const application = app(deps);
-    const serve: RequestListener = (request, response) => {
-      requests.add(response);
-      application(request, response);
-    };
-    server.on('request', serve);
-    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      // A body that will not be read need not be sent.
-      if (!announcesTooMuch(request)) response.writeContinue();
-      serve(request, response);
-    });
-    server.on('checkExpectation', serve); // of what else is expected nothing is promised (RFC 9110 §10.1.1)
-    server.on('upgrade', upgrades(deps));
-    server.on('clientError', answerClientError);
+    serveRequests(server, deps, requests);
     return { url, close: () => own.closeAll() };
   });
+}
+
+/** Opens the parts of the node that hold state. They close in reverse order. */
+async function openParts(
+  own: Closers,
+  { engine, clock, log }: ApiOptions,
+  makeId: () => string,
+): Promise<Pick<ApiDeps, 'history' | 'directory' | 'usage' | 'feeds' | 'streamSessions' | 'streams'>> {
+  const history = new History(engine.messages, clock);
+  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
+  own.add(await directory.start());
+  const usage = usageRecorder({ documents: engine.documents, log });
+  own.add(() => usage.close());
+  const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log, clock });
+  own.add(() => feeds.close());
+  const streamSessions = new StreamSessions({ documents: engine.documents, directory, clock, log });
+  own.add(() => streamSessions.close());
+  const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId: makeId() });
+  own.add(() => streams.close());
+  return { history, directory, usage, feeds, streamSessions, streams };
+}
+
+function serveRequests(server: Server, deps: ApiDeps, requests: OpenRequests): void {
+  const application = app(deps);
+  const serve: RequestListener = (request, response) => {
+    requests.add(response);
+    application(request, response);
+  };
+  server.on('request', serve);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // A body that will not be read need not be sent.
+    if (!announcesTooMuch(request)) response.writeContinue();
+    serve(request, response);
+  });
+  server.on('checkExpectation', serve); // of what else is expected nothing is promised (RFC 9110 §10.1.1)
+  server.on('upgrade', upgrades(deps));
+  server.on('clientError', answerClientError);
 }
 
 function ownPasswords(own: Closers): Passwords {

@@ -4,6 +4,7 @@ import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
+import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { closers, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -51,6 +52,14 @@ export interface PushInstallation {
   idle(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The deliveries of a message, at most 1,000. */
+export const deliveriesOf = (at: PushInstallation, messageId: string): Promise<Delivery[]> =>
+  at.engine.deliveries.find(messageId, { limit: 1_000 });
+
+/** The tokens to which the Expo simulator received pushes of a message, in the order of arrival. */
+export const tokensOf = (at: PushInstallation, messageId: string): string[] =>
+  at.expo.pushes.filter((push) => push.messageId === messageId).map((push) => push.token);
 
 export function openPushInstallation(engines: TestEngines | undefined): Promise<PushInstallation> {
   return withClosers(async (own) => {

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { createTopic, made } from './stack.ts';
+import type { StackUse } from './use-stack.ts';
+
+/** Functions that create the things that the audit log records actions on. */
+export function useAuditSubjects(stack: StackUse) {
+  /** A team created by its owner, with a member. */
+  async function teamOf() {
+    const [owner, member] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
+    const name = `t-${randomUUID().slice(0, 8)}`;
+    const { id } = await made(owner.post('/api/teams', { name, display_name: 'A team' }));
+    await stack.join(id, owner, [member, 'member']);
+    return { owner, member, team: { type: 'team', id: id as string, name } };
+  }
+
+  async function inviteOf() {
+    const [{ owner, team }, invitee] = [await teamOf(), await stack.person()];
+    const invite = await made(owner.post(`/api/teams/${team.id}/invites`, { email: invitee.email, role: 'admin' }));
+    return { owner, team, invitee, invite: { id: invite.id as string } };
+  }
+
+  async function keyOf() {
+    const person = await stack.person();
+    const { id, key: secret } = await made(person.post('/api/keys', { name: 'ci' }));
+    return { person, key: { type: 'api_key', id, name: 'ci' }, secret: secret as string };
+  }
+
+  async function topicOf() {
+    const person = await stack.person({ tier: 'TEAM' });
+    const { id, name } = await createTopic(person);
+    return { person, topic: { id, name } };
+  }
+
+  async function tokenOf() {
+    const { person, topic } = await topicOf();
+    const { id } = await made(
+      person.post(`/api/topics/${topic.name}/access-tokens`, { name: 'reader', permissions: ['read'] }),
+    );
+    return { person, topic, token: { type: 'topic_token', id, name: 'reader' } };
+  }
+
+  return { teamOf, inviteOf, keyOf, topicOf, tokenOf };
+}
