@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { batchLoader } from './batch-loader.ts';
 
-/** A store whose reads end when the test asks for it. */
+/** A store whose reads end on the test's request. */
 function slowStore(): {
   reads: number[][];
   read: (keys: number[]) => Promise<Map<number, string>>;

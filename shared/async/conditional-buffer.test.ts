@@ -9,7 +9,7 @@ import { topics } from '../collections/topics.ts';
 
 const engine = await useTestEngine();
 
-/** Adds to a topic's count. Flushes only when the test asks for it. */
+/** Adds to a topic's count. Flushes only on the test's request. */
 function adder(documents: Documents, onLoss: (error: unknown) => void = () => undefined) {
   return conditionalBuffer<Topic, number>({
     documents,

@@ -8,11 +8,11 @@ export interface ConditionalBufferOptions<T extends Document, P> extends Pick<
 > {
   readonly documents: Documents;
   readonly collection: Collection<T>;
-  /** The fields to set; null if the document already contains them. */
+  /** Returns the fields to set; null if the document already has these values. */
   readonly change: (document: T, pending: P) => Changes<T> | null;
 }
 
-/** A write-behind buffer that uses conditional updates, so that concurrent changes are not overwritten. */
+/** A write-behind buffer whose updates are conditional, so that they do not overwrite concurrent changes. */
 export function conditionalBuffer<T extends Document, P>({
   documents,
   collection,

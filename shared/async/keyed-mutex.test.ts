@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { unavailable } from '../domain/errors.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 
-/** Work that ends on request and records that it runs. */
+/** Work that records its start and ends on request. */
 function tracked(turns: KeyedMutex) {
   const running: string[] = [];
   const begin = (holderId: string, name: string) => {

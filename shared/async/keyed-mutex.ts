@@ -1,7 +1,7 @@
 import { isUnavailable } from '../domain/errors.ts';
 import type { Documents } from '../ports/documents.ts';
 
-/** Limits memory. Further callers run without the lock, like callers on other nodes. */
+/** Limits memory. Further callers run without the mutex, like callers on other nodes. */
 const waitingMax = 1_000;
 
 /** One mutex per open store, because tests run several installations in one process. */
@@ -14,8 +14,7 @@ export function documentsMutex(documents: Documents): KeyedMutex {
 }
 
 /**
- * A keyed mutex: work of the same key runs one at a time in this process, in order of arrival. It only avoids conflicts;
- * correctness does not depend on it.
+ * A keyed mutex: in this process, work of the same key runs one at a time, in order of arrival. It only reduces conflicts; correctness does not depend on it.
  */
 export class KeyedMutex {
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -29,7 +28,7 @@ export class KeyedMutex {
     try {
       return await work();
     } catch (error) {
-      // While the store is down, each would need seconds to fail, so they run concurrently.
+      // While the store is down, each call needs seconds to fail, so waiting calls run concurrently.
       if (isUnavailable(error)) for (const go of waiting.splice(0)) go();
       throw error;
     } finally {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '../testing/eventually.ts';
 import { writeBatcher } from './write-batcher.ts';
 
-/** A store whose writes end when the test asks for it. */
+/** A store whose writes end on the test's request. */
 function heldStore() {
   const writes: { items: readonly number[]; end: (error?: Error) => void }[] = [];
   const write = (items: readonly number[]) =>

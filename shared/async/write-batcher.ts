@@ -16,9 +16,7 @@ interface Call<T> {
 }
 
 /**
- * A write batcher: calls during a write share the next one, so that the cost per item falls under load.
- * A call resolves when its items are written, and rejects with the error of its
- * write. The order of items between calls is not kept.
+ * A write batcher: calls during a write share the next write, so that the cost per item falls under load. A call resolves when its items are written, and rejects with the error of its write. Items of different calls may be reordered.
  */
 export function writeBatcher<T>(
   write: (items: readonly T[]) => Promise<void>,
@@ -66,7 +64,7 @@ export function writeBatcher<T>(
     return new Promise<void>((resolve, reject) => {
       waiting.push({ items, resolve, reject });
       itemsHeld += items.length;
-      // After this tick: publishes acknowledged by the same response of the log share a write.
+      // Waits for the end of the tick: publishes that the log acknowledged in one response share a write.
       if (!isScheduled) setImmediate(flush);
       isScheduled = true;
     });

@@ -8,7 +8,7 @@ export interface WriteBehindOptions<P> {
   /** Writes a batch; resolves with the updates to retry. Throws `unavailable` to retry all of them. */
   readonly write: (batch: ReadonlyMap<string, P>) => Promise<ReadonlyMap<string, P>>;
   readonly everyMs: number;
-  /** Called with the cause of lost updates. */
+  /** Called with the error when updates are lost. */
   readonly onLoss: (error: unknown) => void;
 }
 
@@ -54,7 +54,7 @@ export class WriteBehindBuffer<P> {
     await this.#flushing;
   }
 
-  /** Writes pending updates of these documents before a read; resolves like `flush`, with whether there were any. */
+  /** Writes pending updates of these documents, for use before a read. Resolves like `flush`, with whether there were any. */
   async flushOf(ids: readonly string[]): Promise<boolean> {
     await this.#flushing;
     const batch = new Map<string, P>();
@@ -92,7 +92,7 @@ export class WriteBehindBuffer<P> {
     }
   }
 
-  /** Puts updates back for the next flush; newer updates of the document come later. */
+  /** Puts updates back for the next flush, before newer updates of the same document. */
   #putBack(id: string, update: P): void {
     const after = this.#pending.get(id);
     this.#pending.delete(id);

@@ -99,7 +99,7 @@ test('finds actors by ID or address, and names them while the account exists', a
   expect(await findAuditNames(engine.documents, entries)).toEqual(new Map());
 });
 
-test('deleting an account removes its origins and no entries', async () => {
+test('deleting an account removes its origins but no entries', async () => {
   const [gone, other] = [newId(), newId()];
   for (const by of [gone, gone, other]) await record(byAccount(by), 20);
   const attempt = auditBy(

@@ -69,12 +69,12 @@ export const bySystem: AuditSource = {
 /** Origins per commit, so that a commit does not block others. */
 const originsAtOnce = 500;
 
-/** Removes a batch of personal data of a deleted account from the log; IDs stay. Resolves with the number of entries that lost their origin, 0 at the end. */
+/** Removes a batch of a deleted account's personal data from the log and keeps IDs. Resolves with the number of changed entries, 0 when none is left. */
 export function eraseAuditOrigins(documents: Documents, userId: string): Promise<number> {
   return removeFound(documents, auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
 }
 
-/** Returns these writes for an unused account, and whether the batch was full, so that there may be more. */
+/** Returns the writes that do the same for an unused account, and whether more may remain because the batch is full. */
 export async function auditOriginRemovals(
   documents: Documents,
   userId: string,

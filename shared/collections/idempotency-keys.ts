@@ -6,11 +6,11 @@ export interface IdempotencyKey {
   /** Hash of publisher, topic and key. */
   readonly id: string;
   readonly version: number;
-  /** ID of the message of this key, regardless of the result of sends. */
+  /** ID of the message, whether or not a send succeeded. */
   readonly messageId: string;
   /** When the last send with this key started. */
   readonly reservedAt: number;
-  /** Whether the last send failed, so that a retry can take over immediately. */
+  /** Whether the last send failed: a retry can then take over immediately. */
   readonly hasFailed: boolean;
   readonly expiresAt: number;
 }

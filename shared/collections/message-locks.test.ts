@@ -45,7 +45,7 @@ test('takes over the expired lock of a dead process, which cannot release the ne
     isTaken = true;
     return free.promise;
   });
-  await pause(100); // only waiting can show that it waits
+  await pause(100); // only elapsed time can show that the call waits
   expect(isTaken).toBe(false);
   now += 1;
   while (!isTaken) await pause(1);

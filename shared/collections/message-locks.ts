@@ -21,15 +21,14 @@ export const messageLocks: Collection<MessageLock> = {
   indexes: { byTime: ['takenAt'] },
 };
 
-/** Longer than any change lasts; an older lock belongs to a dead process. */
+/** Longer than any change takes; an older lock belongs to a dead process. */
 export const lockLifetimeMs = 10_000;
 /** How long a change waits for earlier ones, so that requests for one message do not pile up. */
 const waitMsMax = 15_000;
 const longestPauseMs = 50;
 
 /**
- * Runs the work with an exclusive lock of the message on all nodes, so that the message does not change during the
- * work. Rejects with the error of the work, or with AppError `unavailable` if the lock is taken for 15 seconds
+ * Runs the work with an exclusive lock on the message across all nodes, so that the message does not change meanwhile. Rejects with the error of the work, or with AppError `unavailable` if the lock is taken for 15 seconds
  * or the store is down.
  */
 export async function withMessageLocked<T>(
@@ -41,7 +40,7 @@ export async function withMessageLocked<T>(
   try {
     return await work();
   } finally {
-    // If this fails, the lock is taken over after it expires.
+    // On failure, the lock expires.
     await documents.commit([write.remove(messageLocks, lock.id, lock.version)]).catch(() => undefined);
   }
 }
@@ -61,7 +60,7 @@ async function tryToTake(documents: Documents, id: string, now: number): Promise
   try {
     const held = await documents.get(messageLocks, id);
     if (held === null) return await documents.insert(messageLocks, { id, takenAt: now });
-    // According to the clock of the lock's owner, which may be ahead of ours by more.
+    // The lock's time is from its owner's clock, which may be ahead of ours by more.
     return Math.abs(now - held.takenAt) < lockLifetimeMs
       ? null
       : await documents.update(messageLocks, held, { takenAt: now });

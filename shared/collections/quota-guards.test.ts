@@ -22,7 +22,7 @@ test('decides again if a concurrent change was counted', async () => {
   expect(times).toBe(3);
 });
 
-test('keeps a rejection if nothing else was counted', async () => {
+test('keeps a rejection if no other document was counted', async () => {
   let times = 0;
   const decide = async () => {
     times += 1;

@@ -12,8 +12,7 @@ import { documentsMutex } from '../async/keyed-mutex.ts';
 import { retryStale } from '../documents/retry-stale.ts';
 
 /**
- * Guards a limit of one holder (an account, a topic, a team). Its version increases with each
- * counted document, so that only one of two concurrent ones is stored.
+ * Guards a limit of one holder (an account, a topic, a team). Its version increases with each counted document, so that only one of two concurrent writers succeeds.
  */
 export type QuotaGuard = Document;
 
@@ -27,10 +26,7 @@ export interface Prepared<T> {
 
 /**
  * Stores a document that counts against a limit of the holder. The limit is exact under concurrent calls on all
- * nodes. `prepare` reads, counts, throws if the limit is reached, and returns the writes. It runs again
- * if another document of the holder was counted meanwhile, a version in its writes has changed, or
- * `isLostRace` identifies the error of the commit as a lost race. The same applies if it throws, because it may have
- * read an inconsistent state.
+ * nodes. `prepare` reads, counts, throws if the limit is reached, and returns the writes. It runs again if the commit fails because another document of the holder was counted, because a version has changed, or with an error that `isLostRace` accepts; and if `prepare` throws after such a change, because it may have read an inconsistent state.
  * Rejects with the error of `prepare`, UniqueKeyViolation, or `unavailable`.
  */
 export async function commitWithinQuota<T>(
@@ -51,7 +47,7 @@ export async function commitWithinQuota<T>(
     await documents.commit([counted, ...writes]);
     return result;
   };
-  // Callers that lost a race run sequentially on this node, so that they do not collide again.
+  // Callers that lost a race run sequentially on this node, to avoid further conflicts.
   let hasLost = false;
   return retryStale(
     () => {

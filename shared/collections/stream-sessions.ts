@@ -17,7 +17,7 @@ export async function findStreamSession(documents: Documents, id: string, now: n
 /** Limits the stored names of a frequently renamed topic. */
 const namesPerTopic = 20;
 
-/** Returns the session's topics with their current names; topics missing in the map stay unchanged. */
+/** Returns the session's topics with their current names. Topics that are not in the map stay unchanged. */
 export function withNames(topics: readonly SessionTopic[], nameKeys: ReadonlyMap<string, string>): SessionTopic[] {
   return topics.map((topic) => {
     const nameKey = nameKeys.get(topic.id);

@@ -1,11 +1,11 @@
 import type { Collection } from '../ports/documents.ts';
 
-/** The progress of a sweep that processes a part of all documents in each run. */
+/** The progress of a sweep that processes some of the documents in each run. */
 export interface SweepPlace {
   /** The name of the sweep. */
   readonly id: string;
   readonly version: number;
-  /** The place to resume; null for the start. */
+  /** The cursor to resume from; null for the start. */
   readonly place: string | null;
   /** When the next or current round is due. */
   readonly dueAt: number;

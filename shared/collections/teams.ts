@@ -65,13 +65,13 @@ export async function findOwnedTeams(documents: Documents, ownerId: string): Pro
   return found.filter(({ removal }) => removal === null);
 }
 
-/** The membership of the user in the team, or null. */
+/** Returns the user's membership in the team, or null. */
 export async function findMember(documents: Documents, teamId: string, userId: string): Promise<TeamMember | null> {
   const [member] = await documents.find(teamMembers, { index: 'membership', equals: { teamId, userId }, limit: 1 });
   return member ?? null;
 }
 
-/** All members of the team, the newest first. */
+/** Returns the members of the team, newest first. */
 export function findMembers(documents: Documents, teamId: string): Promise<TeamMember[]> {
   return documents.find(teamMembers, { index: 'byTeam', equals: { teamId }, descending: true, limit: membersMax });
 }
@@ -80,12 +80,12 @@ export function countMembers(documents: Documents, teamId: string): Promise<numb
   return documents.count(teamMembers, { index: 'byTeam', equals: { teamId } });
 }
 
-/** The user's role in the team, or null. */
+/** Returns the user's role in the team, or null. */
 export async function findTeamRole(documents: Documents, teamId: string, userId: string): Promise<Role | null> {
   return (await findMember(documents, teamId, userId))?.role ?? null;
 }
 
-/** The teams that the user is in, active or not, with the user's role, the newest team first. */
+/** Returns the user's teams, active or not, with the user's role, newest team first. */
 export async function findMemberships(documents: Documents, userId: string): Promise<{ team: Team; role: Role }[]> {
   const roles = await findRoles(documents, userId);
   const found: Team[] = [];
@@ -98,9 +98,9 @@ export async function findMemberships(documents: Documents, userId: string): Pro
     .map((team) => ({ team, role: roles.get(team.id)! }));
 }
 
-/** The user's role in each of their teams, the oldest memberships first. */
+/** Returns the user's role per team, oldest membership first. */
 export async function findRoles(documents: Documents, userId: string): Promise<Map<string, Role>> {
-  // The limit is counted without a lock: some may have slipped past it.
+  // The limit is checked without a lock, so concurrent requests can exceed it.
   const members = await documents.find(teamMembers, { index: 'byUser', equals: { userId }, limit: 2 * membershipsMax });
   return new Map(members.map((member) => [member.teamId, member.role]));
 }

@@ -3,8 +3,7 @@ import { write, type Collection, type New, type Write } from '../ports/documents
 import { topics } from './topics.ts';
 
 /**
- * A pending clean-up after a change of a topic. The commit of the change stores it, so that a crash cannot lose it: a
- * job runs it promptly, and a sweep of the retention service covers lost jobs.
+ * A pending clean-up after a change of a topic. Stored by the commit of the change, so that a crash cannot lose it. A job runs it promptly, and a sweep of the retention service covers lost jobs.
  * - `erase`: the topic was removed; removes its messages, tokens and subscriptions.
  * - `prune`: the topic became private; removes subscriptions of users without access.
  * - `retain`: the retention changed; updates the expiry of stored messages.
@@ -18,7 +17,7 @@ export interface TopicCleanup {
   readonly requestedAt: number;
   /** For `retain`: the last processed offset; null at the start. */
   readonly doneUpTo: number | null;
-  /** For `retain`: whether it has started over after late writes arrived. */
+  /** For `retain`: whether it has started again to include late writes. */
   readonly isSettling: boolean | null;
 }
 

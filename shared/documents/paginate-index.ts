@@ -9,15 +9,14 @@ export interface IndexPages<T extends Document, V extends string | number> {
   readonly equals: Partial<T>;
   /** The start; by default the start of the index. */
   readonly from?: V | undefined;
-  /** The value of the first index field after those in `equals`. Several documents can share it. */
+  /** The value of the first index field that `equals` omits. Several documents can share it. */
   readonly valueOf: (document: T) => V;
   /** The next value after this one. */
   readonly next: (value: V) => V;
 }
 
 /**
- * Iterates the documents of an index in pages, in index order. Concurrent changes may be missed, but no document
- * is returned twice. If more than 10,000 documents share a value, the rest is skipped.
+ * Iterates the documents of an index in pages, in index order. Can miss concurrent changes; returns no document twice. If more than 10,000 documents share a value, skips the rest.
  */
 export async function* paginateIndex<T extends Document, V extends string | number>(
   documents: Pick<Documents, 'find'>,
@@ -25,7 +24,7 @@ export async function* paginateIndex<T extends Document, V extends string | numb
   { index, equals, valueOf, next, ...walk }: IndexPages<T, V>,
 ): AsyncGenerator<T[], void> {
   let { from } = walk;
-  // The documents with the last value of the previous page are found again.
+  // The page starts at the last value of the previous one, so its documents are found again.
   let seen: ReadonlySet<string> = new Set();
   for (;;) {
     const limit = Math.min(pageSize + seen.size, limitMax);

@@ -2,15 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../domain/errors.ts';
 import { StaleVersion } from '../ports/documents.ts';
 
-/** Limits retries on a contended document. In each round, one writer succeeds. */
+/** Limits the retries on a contended document. In each round, one writer succeeds. */
 const attemptsMax = 100;
 
-/** The maximum random pause after the first collision; ten times as long after the tenth. */
+/** The maximum random pause after the first conflict; ten times as long after the tenth. */
 const pauseStepMs = 2;
 
 /**
- * Retries a read, decision and conditional write if the documents changed meanwhile.
- * `isLostRace` identifies other errors of lost races. Throws `unavailable` after a hundred lost attempts.
+ * Retries a read, decision and conditional write while it fails with StaleVersion or an error that `isLostRace` accepts. Throws `unavailable` after a hundred lost attempts.
  */
 export async function retryStale<T>(
   attempt: () => Promise<T>,

@@ -3,7 +3,7 @@ export type RemoveBatch = () => Promise<number>;
 
 export interface BatchReport {
   readonly removed: number;
-  /** Whether work remains after the allowed batches; call again. */
+  /** Whether work remains after `batchesMax` batches; call again. */
   readonly hasMore: boolean;
 }
 

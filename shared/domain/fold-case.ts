@@ -1,7 +1,7 @@
-/** The only letter that upper-casing would merge with a letter that Unicode keeps distinct: ı and i. */
+/** Upper-casing would merge ı with i, which Unicode keeps distinct. No other letter needs this exception. */
 const dotlessI = 'ı';
 
-/** One byte per character and no NUL. Engines fold the case of such texts like Unicode. */
+/** ASCII without NUL. For such texts, the engines' own case folding equals that of Unicode. */
 const plainForm = /^[\u0001-\u007f]*$/;
 
 /**
@@ -14,7 +14,7 @@ export function foldCase(text: string): string {
   return text.includes(dotlessI) ? text.split(dotlessI).map(folded).join(dotlessI) : folded(text);
 }
 
-/** Upper case merges letters with several lower-case forms; then maps the final sigma ς to σ. */
+/** Upper-casing merges letters that have several lower-case forms. Lower-casing can produce a final sigma, so maps ς to σ. */
 function folded(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

@@ -8,7 +8,7 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** The length that the specification requires everyone to propagate. Limits what clients can add to records. */
+/** The length that every implementation must propagate. Limits what clients can add to records. */
 const tracestateMax = 512;
 
 /** Later versions may append fields after the flags. */

@@ -7,16 +7,13 @@ import type { Collection } from './documents.ts';
  * The recipients of a message and the delivery ledger, which records the outcome of each push. Both are large, so they
  * have their own port next to the documents.
  *
- * Recipients are read by the driver's own queries from the `subscriptions` and `devices` of the document store.
- * Guarantee: one caller at a time has the claim on a (message, device), across processes and crashes.
+ * Drivers query the `subscriptions` and `devices` collections of the document store directly. Guarantee: at most one caller at a time holds the claim on a (message, device), across processes and crashes.
  * Every call throws AppError `unavailable` if the store is unreachable.
  */
 export interface Deliveries {
   /**
-   * Returns a page of the topic's subscriptions whose mobile settings allow the message (see passesMobileFilter), in
-   * subscription ID order, each with its user's active devices, or an empty list if there is no device.
-   * `next` is the cursor of the next page, null after the last one. A page before the last one can be shorter than `limit`
-   * or empty, because a driver reads a limited number of subscriptions per call.
+   * Returns a page of the topic's subscriptions whose mobile settings allow the message (see passesMobileFilter), in subscription ID order, each with its user's active devices (possibly none).
+   * `next` is the cursor of the next page, null after the last one. Any page can be shorter than `limit`, even empty, because a call reads a limited number of subscriptions.
    */
   recipients(
     match: { topicId: string; message: Pick<Message, 'priority' | 'tags'> },
@@ -27,10 +24,7 @@ export interface Deliveries {
   hasRecipients(topicId: string): Promise<boolean>;
 
   /**
-   * Claims pushes before they are sent: inserts a missing row as `pending`, takes over a due `retrying` row,
-   * and a `pending` row whose claim is older than `staleAfterMs` (its owner died; the outcome is unknown).
-   * With `again`, also takes over finished rows with these statuses, but never `sent` ones.
-   * Resolves with the claimed device IDs; only these may be sent. Increments `attempts` of claimed rows.
+   * Claims pushes before they are sent. Inserts missing rows as `pending`; takes over due `retrying` rows, and `pending` rows whose claim is older than `staleAfterMs` (the owner died and the outcome is unknown). With `again`, also takes over rows with these final statuses. Resolves with the claimed device IDs; send only to these. Increments `attempts` of claimed rows.
    * All claims must be for one message, at most 1,000; otherwise throws RangeError.
    */
   claim(
@@ -39,14 +33,12 @@ export interface Deliveries {
   ): Promise<Set<string>>;
 
   /**
-   * Stores outcomes and inserts missing rows (a skip needs no claim). The last of several outcomes of a push wins.
-   * A later `skipped` or `retrying` does not overwrite `sent`, because it comes from a worker with stale data.
+   * Stores outcomes and inserts missing rows (a skip needs no claim). If a push has several outcomes, the last one wins. A later `skipped` or `retrying` does not overwrite `sent`, because it comes from a worker with stale data.
    */
   record(outcomes: readonly Outcome[], now: number): Promise<void>;
 
   /**
-   * Returns at most `limit` rows of the message in device ID order: of one user, of some devices (at most 1,000), or all;
-   * with the cursor `after`, those after this device.
+   * Returns at most `limit` rows of the message in device ID order, optionally of one user, of at most 1,000 devices, or after the device `after`.
    */
   find(
     messageId: string,
@@ -68,7 +60,7 @@ export interface Deliveries {
 /** How long the ledger keeps a row after its last change. */
 export const ledgerMs = 7 * 86_400_000;
 
-/** The document collections of recipients, which the driver reads by its own queries. */
+/** The document collections that drivers query for recipients. */
 export interface RecipientCollections {
   readonly subscriptions: Collection<Subscription>;
   readonly devices: Collection<Device>;

@@ -6,14 +6,14 @@ export const deliveryLimits = { claims: 1_000, deviceIds: 1_000 } as const;
 /** Returns one claim per device. Throws RangeError for too many claims or claims of more than one message. */
 export function checkClaims(claims: readonly Claim[]): Claim[] {
   if (claims.length > deliveryLimits.claims)
-    throw new RangeError(`at most ${deliveryLimits.claims} claims per call, not ${claims.length}`);
+    throw new RangeError(`at most ${deliveryLimits.claims} claims per call, got ${claims.length}`);
   const messageId = claims[0]?.messageId;
   if (claims.some((claim) => claim.messageId !== messageId))
     throw new RangeError('all claims of a call must be for one message');
   return [...new Map(claims.map((claim) => [claim.deviceId, claim])).values()];
 }
 
-/** Splits outcomes into chunks of one write each. Keeps the last outcome per message and device. */
+/** Splits outcomes into chunks for one write each. Keeps only the last outcome per message and device. */
 export function outcomeParts(outcomes: readonly Outcome[], partMax: number): Outcome[][] {
   const last = [
     ...new Map(

@@ -1,8 +1,7 @@
 import type { FieldKind } from './documents.ts';
 
 /**
- * Input checks shared by all drivers of the documents port: undeclared collections, fields and indexes, and values
- * of the wrong kind. Violations are programming errors, so they throw TypeError or RangeError. The kind check also
+ * Input checks shared by all drivers of the documents port. They reject undeclared collections, fields and indexes, and values of the wrong kind. Violations are programming errors and throw TypeError or RangeError. The kind check also
  * prevents operator injection: `{"$ne": null}` never becomes part of a query.
  */
 
@@ -89,7 +88,7 @@ function checkValue(collection: AnyCollection, field: string, value: unknown): v
 }
 
 export function checkId(collection: AnyCollection, id: unknown): asserts id is string {
-  if (typeof id !== 'string') throw new TypeError(`${collection.name}: an id must be a string, not ${typeof id}`);
+  if (typeof id !== 'string') throw new TypeError(`${collection.name}: an ID must be a string, not ${typeof id}`);
 }
 
 export function checkVersion(collection: AnyCollection, version: unknown): asserts version is number {
@@ -234,5 +233,5 @@ function checkedCount(value: number, max: number, name: string): number {
 }
 
 export function checkAtMost(count: number, max: number, what: string): void {
-  if (count > max) throw new RangeError(`at most ${max} ${what} per call, not ${count}`);
+  if (count > max) throw new RangeError(`at most ${max} ${what} per call, got ${count}`);
 }

@@ -4,8 +4,7 @@
  * The port is deliberately narrow: no query language, no filter without a declared index, no interactive transaction.
  * Guarantees: reads see all earlier writes (of every node); unique keys hold under races; `commit` is atomic; resolved
  * writes survive a crash.
- * Every call throws AppError `unavailable` if the store is unreachable (within two seconds during a known outage), and
- * UniqueKeyViolation and StaleVersion as documented below.
+ * Every call throws AppError `unavailable` if the store is unreachable (within two seconds during a known outage).
  */
 export interface Documents {
   /** Returns the document, or null. */
@@ -21,13 +20,13 @@ export interface Documents {
     fields: readonly F[],
   ): Promise<Pick<T, F | 'id'>[]>;
 
-  /** Returns matching documents, sorted by the index fields after the given ones, then by ID: null first, false before true, texts by UTF-8 bytes. */
+  /** Returns matching documents, sorted by the index fields that `equals` omits, then by ID. Null sorts first, false before true, and texts by UTF-8 bytes. */
   find<T extends Document>(collection: Collection<T>, query: Query<T>): Promise<T[]>;
 
   /** Returns the number of matching documents; ignores `limit` and `offset`. */
   count<T extends Document>(collection: Collection<T>, query: Omit<Query<T>, 'limit'>): Promise<number>;
 
-  /** Stores a new document with `version` 1. Throws UniqueKeyViolation, also for an existing ID. */
+  /** Stores a new document with `version` 1. Throws UniqueKeyViolation if a unique key or the ID exists. */
   insert<T extends Document>(collection: Collection<T>, document: New<T>): Promise<T>;
 
   /**
@@ -41,14 +40,12 @@ export interface Documents {
   ): Promise<T>;
 
   /**
-   * Adds to integer fields (null counts as 0), regardless of the version, which does not change. Ignores a missing
-   * document. Throws UniqueKeyViolation.
+   * Adds to integer fields (null counts as 0). Neither checks nor changes the version. Ignores a missing document. Throws UniqueKeyViolation.
    */
   increment<T extends Document>(collection: Collection<T>, id: string, by: Increments<T>): Promise<void>;
 
   /**
-   * Raises a `time` or `integer` field to a value in all documents where it is lower or null, regardless of the version,
-   * which does not change. Ignores missing documents. At most 1,000 IDs; not for fields of unique keys.
+   * Raises a `time` or `integer` field to a value in all documents where it is lower or null. Neither checks nor changes the version. Ignores missing documents. At most 1,000 IDs; not for fields of unique keys.
    */
   raise<T extends Document>(
     collection: Collection<T>,
@@ -59,7 +56,7 @@ export interface Documents {
   /** Removes the document; resolves with whether it existed. */
   remove<T extends Document>(collection: Collection<T>, id: string): Promise<boolean>;
 
-  /** Runs conditional writes in order, all or none; at most 1,000. Throws like the single operations. */
+  /** Runs at most 1,000 writes in order, all or none. Throws like the single operations. */
   commit(writes: readonly Write[]): Promise<void>;
 
   /** Resolves if the store responds within two seconds; throws otherwise. */
@@ -87,7 +84,7 @@ export type FieldKind = 'text' | 'integer' | 'real' | 'boolean' | 'time' | 'json
 export interface Collection<T extends Document> {
   readonly name: string;
   readonly fields: { readonly [K in Exclude<keyof T, 'id' | 'version'>]: FieldKind };
-  /** Named lists of fields whose values are unique. A document with null in one of them is exempt. */
+  /** Lists of fields whose combined values are unique. Documents with null in one of the fields are exempt. */
   readonly uniqueKeys: { readonly [name: string]: readonly (keyof T & string)[] };
   readonly indexes: { readonly [name: string]: readonly (keyof T & string)[] };
   /** Documents can only be inserted and removed: `update`, `increment` and `raise` throw TypeError. */
@@ -95,11 +92,11 @@ export interface Collection<T extends Document> {
 }
 
 export interface Query<T extends Document> {
-  /** The name of an index or unique key of the collection. A unique key only finds documents that it applies to. */
+  /** An index or unique key of the collection. A unique key does not find documents with null in one of its fields. */
   readonly index: string;
-  /** Values of the first fields of the index, without nulls. Can be empty. */
+  /** Values of the first fields of the index, possibly none. Null is not allowed. */
   readonly equals: Partial<T>;
-  /** Inclusive bounds on the next index field. Nulls never match bounds. */
+  /** Inclusive bounds of the next index field. Null is never within bounds. */
   readonly from?: string | number;
   readonly to?: string | number;
   readonly descending?: boolean;
@@ -126,7 +123,7 @@ export type Write =
       readonly id: string;
       readonly version?: number;
     }
-  /** Changes nothing; throws StaleVersion if the document does not have this version at the commit. */
+  /** Writes nothing. Throws StaleVersion if the document does not have this version at the commit. */
   | {
       readonly kind: 'require';
       readonly collection: Collection<Document>;
@@ -181,12 +178,12 @@ export class UniqueKeyViolation extends Error {
   }
 }
 
-/** The document changed since it was read: read it again and repeat the decision. */
+/** The document changed since it was read. Read it again and decide again. */
 export class StaleVersion extends Error {
   readonly collection: string;
   readonly id: string;
   constructor(collection: string, id: string) {
-    super(`${collection}: ${id} changed meanwhile`);
+    super(`${collection}: ${id} was changed concurrently`);
     this.name = 'StaleVersion';
     this.collection = collection;
     this.id = id;

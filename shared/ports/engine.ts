@@ -5,7 +5,7 @@ import type { EventLog } from './event-log.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { Messages } from './messages/messages.ts';
 
-/** The ports of an installation, implemented on Kafka, MongoDB and Redis or on one SQLite file. */
+/** The ports of an installation, implemented on Kafka, MongoDB and Redis, or on one SQLite file. */
 export interface Engine {
   readonly kind: 'embedded' | 'cluster';
   readonly eventLog: EventLog;
@@ -20,20 +20,18 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Features that only one of the engines has; absent on the other one. */
+/** Optional features: each is absent on an engine that does not need it. */
 export interface StorageFeatures {
   /** Returns the store's time in milliseconds since the epoch. Absent if the store uses the clock of this process. */
   readonly time?: () => Promise<number>;
 
   /**
-   * Returns a stamp that changes with every write to any of the collections by any process: reads cached under an equal
-   * stamp are current. Absent if the store cannot report writes without a query.
+   * Returns a stamp that changes with every write to one of the collections, by any process. Values cached under an equal stamp are current. Absent if the store cannot report writes without a query.
    */
   readonly changeStamp?: (collections: readonly { readonly name: string }[]) => string;
 
   /**
-   * Releases a small part of the free space to the system, so small that other writes do not wait. Resolves with the number
-   * of released pages, 0 at the end. Absent if the store reuses free space itself.
+   * Releases some free space to the operating system, in steps so short that other writes do not wait. Resolves with the number of released pages, 0 when done. Absent if the store reuses free space itself.
    */
   readonly reclaimSpace?: () => Promise<number>;
 }

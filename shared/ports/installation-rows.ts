@@ -6,7 +6,7 @@ import type { Delivery } from './deliveries.ts';
 export interface MessageRow extends Omit<Message, 'isDeleted' | 'isEdited'> {
   /** Null for a stub: an edit or deletion whose message has not been stored. */
   readonly offset: number | null;
-  /** The edit that the content is from, as drivers store it. */
+  /** The revision of the content, in the drivers' stored form. */
   readonly contentRev: number;
 }
 
@@ -27,7 +27,7 @@ export interface TopicFiguresRow {
   readonly lastMessageAt: number | null;
 }
 
-/** The kinds of rows that are not documents. Changes come before messages because a stub consists of its change only. */
+/** The row types that are not documents. Changes precede messages, because a stub exists only as its change. */
 export interface StoreRows {
   readonly topicFigures: TopicFiguresRow;
   readonly changes: ChangeRow;
@@ -41,14 +41,14 @@ export const storeParts = [
   'deliveries',
 ] as const satisfies readonly (keyof StoreRows)[];
 
-/** One of these kinds, or the name of a document collection. */
+/** A key of StoreRows, or the name of a document collection. */
 export type Part = string;
 export type Row = object;
 
 /** The maximum number of rows per read or write. */
 export const rowsPageMax = 500;
 
-/** Progress of an import. Stored in the target installation, which servers refuse to open until the import ends. */
+/** Progress of an import, stored in the target installation. Servers refuse to open the installation until the import ends. */
 export interface ImportPlace {
   readonly exportId: string;
   /** The number of rows written per part. */
@@ -69,7 +69,7 @@ export interface InstallationRows {
   /** Per partition, the offset after the highest one assigned. */
   ends(): Promise<readonly number[]>;
 
-  /** All rows of the part in pages of at most `rowsPageMax`, in an order that is stable while nothing is written. */
+  /** Returns the rows of the part in pages of at most `rowsPageMax`. The order is stable while nothing is written. */
   rows(part: Part): AsyncIterable<readonly Row[]>;
 
   /** Writes at most `rowsPageMax` rows unchanged. Skips rows that already exist. Rejects on a conflict with a different row. */
@@ -79,10 +79,10 @@ export interface InstallationRows {
   importPlace(): Promise<ImportPlace | null>;
   keepImportPlace(place: ImportPlace): Promise<void>;
 
-  /** Ends the import: sets the log's base above the ends and starts the consumer groups there. Servers can open the installation afterwards. */
+  /** Ends the import: sets the log's bases above `ends` and moves the consumer groups there. Servers can then open the installation. */
   finishImport(ends: readonly number[]): Promise<void>;
 
-  /** Reasons why an export made now would be incomplete, and other warnings, as text for the operator. */
+  /** Returns why an export would be incomplete now, and other warnings, as text for the operator. */
   state(): Promise<ExportState>;
 
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * A queue of jobs for several workers.
+ * Durable job queues with any number of workers.
  *
  * Guarantees: an added job runs at least once, even after SIGKILL of a worker (its lease ends, and another
  * worker takes over within 15 seconds); retries, delays and schedules are durable; a schedule fires once per slot across
@@ -14,14 +14,11 @@ export interface JobQueue {
    */
   add(queue: string, jobs: readonly NewJob[]): Promise<void>;
 
-  /** Starts a worker with `concurrency` concurrent jobs, lower priority numbers first, then in order of arrival. */
+  /** Starts a worker that runs up to `concurrency` jobs at a time: lower priority numbers first, then oldest first. */
   work(queue: string, options: WorkOptions): Promise<Worker>;
 
   /**
-   * Creates or replaces a schedule: at each slot, a replica with a worker on the queue adds a job `<id>.<slot>` with its data,
-   * once over all replicas. Slots are milliseconds since the epoch: multiples of the interval, or matches of the
-   * cron expression. Slots without a running worker are not caught up. Schedules are stored until
-   * `unschedule`; other replicas notice a change within a second.
+   * Creates or replaces a schedule. At each slot, the replicas with a worker on the queue add one job `<id>.<slot>` with the schedule's data. Slots are milliseconds since the epoch: multiples of the interval, or matches of the cron expression. Slots without a running worker are skipped. Schedules are stored until `unschedule`; other replicas notice a change within a second.
    */
   schedule(queue: string, schedule: Schedule): Promise<void>;
   unschedule(queue: string, id: string): Promise<void>;
@@ -70,7 +67,7 @@ export interface WorkOptions {
 }
 
 export interface Worker {
-  /** Claims no further jobs and waits at most `graceMs` (default 10 s) for running ones; then other workers take them over. */
+  /** Stops claiming jobs and waits at most `graceMs` (default 10 s) for running ones. Other workers take over the rest. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -93,7 +90,7 @@ export interface FailedJob extends Job {
   readonly failedAt: number;
 }
 
-/** Thrown by a run to retry after the delay, rounded up to whole milliseconds, without using up an attempt. */
+/** Thrown by a run to retry after the delay (rounded up to whole milliseconds) without using an attempt. */
 export class RetryLater extends Error {
   readonly delayMs: number;
   constructor(delayMs: number, reason: string) {
@@ -103,7 +100,7 @@ export class RetryLater extends Error {
   }
 }
 
-/** Thrown by a run if no retry can help: the job fails immediately. */
+/** Thrown by a run to fail the job immediately, because no retry can succeed. */
 export class Discard extends Error {
   constructor(reason: string, cause?: unknown) {
     super(reason, { cause });

@@ -36,7 +36,7 @@ export const auditEntrySchema = z
 
 export type AuditEntryJson = z.infer<typeof auditEntrySchema>;
 
-/** Returns the entry. `usernames` maps account IDs to usernames; an account that is missing there has no name. */
+/** Returns the entry. `usernames` maps account IDs to usernames; the name of a missing account is null. */
 export function toAuditEntryJson(
   { entry, origin }: ReadAuditEntry,
   usernames: ReadonlyMap<string, string>,

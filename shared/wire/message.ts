@@ -44,7 +44,7 @@ export const messageSchema = z
 
 type SchemaJson = z.infer<typeof messageSchema>;
 
-/** `tags` is read-only so that the writer, which runs for each delivery, need not copy the list. */
+/** `tags` is read-only, so that the writer, which runs for each delivery, need not copy the list. */
 export type MessageJson = Omit<SchemaJson, 'tags'> & { readonly tags: readonly string[] };
 
 /**

@@ -20,7 +20,7 @@ const stateFields = {
     .object({ up_to: time, since: time, ...volumeFields, tiers: z.array(plannedTier) })
     .nullable()
     .describe('The plan that needs confirmation.'),
-  confirmed_up_to: time.nullable().describe('Set while a confirmed plan has not been completed.'),
+  confirmed_up_to: time.nullable().describe('Set while a confirmed plan is not completed.'),
 };
 const topicFields = {
   topic_id: z.string(),

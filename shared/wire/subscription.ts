@@ -47,7 +47,7 @@ export const subscriptionSchema = z
 
 export type SubscriptionJson = z.infer<typeof subscriptionSchema>;
 
-/** The fields of a subscription that neither its document nor the topic's contains. */
+/** The fields of a subscription that come from neither its document nor the topic's. */
 export interface SubscriptionExtras {
   readonly stats: TopicExtras['stats'];
   readonly unreadCount: number;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 import type { Topic } from '../domain/topics/topic.ts';
 
-/** A topic as lists show it. */
+/** A topic in lists. */
 export const topicSchema = z
   .object({
     id: z.uuid(),
@@ -28,7 +28,7 @@ export const topicSchema = z
 
 export type TopicJson = z.infer<typeof topicSchema>;
 
-/** The fields of a topic that its document does not contain. */
+/** The fields of a topic that do not come from its document. */
 export interface TopicExtras {
   readonly stats: { readonly messageCount: number; readonly lastMessageAt: number | null };
   /** Whether the caller may manage the topic. */

@@ -1,7 +1,7 @@
 import type { Scope, TopicPermission } from './credentials.ts';
 import type { Tier } from './tiers.ts';
 
-/** The authenticated origin of a request. */
+/** The sender of a request, as its credential proves. */
 export type Caller = AnonymousCaller | AccountCaller | TopicTokenCaller;
 
 export interface AnonymousCaller {

@@ -36,7 +36,7 @@ export interface ApiKey {
 /** Length limits of a credential's texts, in code points. */
 export const credentialLimits = { name: 80, description: 1_000 } as const;
 
-/** The length of the key prefix in lists, which lets the holder recognize the key. */
+/** The length of the key prefix that lists show, by which the owner recognizes the key. */
 const shownCharacters = 12;
 
 /** Input for a new key. */

@@ -7,13 +7,12 @@ export type MailJob =
   | { readonly kind: 'password-reset'; readonly userId: string }
   | { readonly kind: 'address-changed'; readonly addressChangeId: string }
   | { readonly kind: 'team-invite'; readonly inviteId: string }
-  /** One email about all teams of the recipient that lost their tier (to the owner) or will be removed (to owner and admins). */
+  /** One email per recipient about all teams that lost their tier (to the owner) or will be removed (to owner and admins). */
   | { readonly kind: 'team-lapse' | 'team-removal'; readonly userId: string };
 
 export type MailKind = MailJob['kind'];
 
 /**
- * Retries of an email: immediately, then after pauses that double from 2 s, for 68 minutes in total. After that, the
- * recipient would have requested another one.
+ * Attempts of an email: the first immediately, then after pauses that double from 2 s, for 68 minutes in total. By then, the recipient has requested another email.
  */
 export const mailAttempts = { attempts: 12, backoffMs: 2_000 } as const;

@@ -9,7 +9,7 @@ export interface StreamSession {
   readonly credential: CredentialRef;
   /** In request order. */
   readonly topics: readonly SessionTopic[];
-  /** The start of streams without their own position: pairs of name key and message ID; null means live only. */
+  /** Where streams start that name no message: pairs of name key and message ID; null means live only. */
   readonly sinceIds: readonly (readonly [string, string])[] | null;
   readonly createdAt: number;
   /** Extended while a stream is open. */
@@ -18,6 +18,6 @@ export interface StreamSession {
 
 export interface SessionTopic {
   readonly id: string;
-  /** All name keys of the topic during the session, latest last. Event IDs may still contain an earlier one. */
+  /** All name keys that the topic has had during the session, latest last. Event IDs may contain an earlier one. */
   readonly nameKeys: readonly string[];
 }

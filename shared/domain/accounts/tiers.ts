@@ -1,7 +1,7 @@
 export const tiers = ['FREE', 'ESSENTIALS', 'TEAM'] as const;
 export type Tier = (typeof tiers)[number];
 
-/** The limits of a tier. The minute and hour windows of publishes start with the first publish; the day is a UTC day. */
+/** The limits of a tier. The minute and hour windows start with the first publish; the day is a UTC day. */
 export interface TierLimits {
   readonly publishesPerMinute: number;
   readonly publishesPerHour: number;
@@ -23,15 +23,15 @@ export function tierInForce(user: { readonly tier: Tier; readonly tierExpiresAt:
   return user.tierExpiresAt !== null && user.tierExpiresAt <= now ? 'FREE' : user.tier;
 }
 
-/** Whether the tier includes the required one. */
+/** Whether the tier is at least the required one. */
 export function reachesTier(tier: Tier, required: Tier): boolean {
   return tiers.indexOf(tier) >= tiers.indexOf(required);
 }
 
-/** Retention in days per tier; fractions are allowed. The owner's tier at the time of the publish applies. */
+/** Retention in days per tier; can be fractional. The owner's tier at the time of the publish applies. */
 export type RetentionDays = Readonly<Record<Tier, number>>;
 
-/** The configured value. */
+/** Returns the configured retention per tier. */
 export function retentionDaysOf(config: {
   readonly RETENTION_DAYS_FREE: number;
   readonly RETENTION_DAYS_ESSENTIALS: number;

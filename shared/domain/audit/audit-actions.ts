@@ -5,7 +5,7 @@ export type AuditSubjectType = 'account' | 'api_key' | 'topic_token' | 'topic' |
 export type AuditDetailKind = 'text' | 'list' | 'integer' | 'flag' | 'time';
 
 interface AuditActionRow {
-  /** A sentence for readers of the log. The documented table contains the same text. */
+  /** A sentence for readers of the log, identical to the one in docs/audit-log.md. */
   readonly means: string;
   /** Null for an action on the installation. */
   readonly subject: AuditSubjectType | null;
@@ -13,7 +13,7 @@ interface AuditActionRow {
   readonly details: { readonly [name: string]: AuditDetailKind };
 }
 
-/** All audited actions. A new one needs a row here, in the documented table, and in the acceptance test. */
+/** All audited actions. A new action needs a row here, in docs/audit-log.md, and in the acceptance test. */
 export const auditActions = {
   'login.succeeded': { means: 'A person logged in.', subject: 'account', details: { method: 'text' } },
   'login.failed': {

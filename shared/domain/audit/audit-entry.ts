@@ -4,7 +4,7 @@ import { toIso } from '../to-iso.ts';
 /** Actors without an account: the operator, Tocsin itself, or an anonymous caller. */
 export const auditActorKinds = ['operator', 'system', 'anonymous'] as const;
 
-/** How the actor authenticated, or where it acts. */
+/** How the actor authenticated, or the program through which it acted. */
 export type AuditThrough =
   | 'password'
   | 'google'
@@ -127,7 +127,7 @@ function personOf(
 /** Whether the actor is an account, so that `actor` contains its ID. */
 export const isAccountActor = (actor: string): boolean => !(auditActorKinds as readonly string[]).includes(actor);
 
-/** An entry with its origin; null if unknown or the account was removed. */
+/** An entry with its origin. The origin is null if it is unknown or the account was removed. */
 export interface ReadAuditEntry {
   readonly entry: AuditEntry;
   readonly origin: AuditOrigin | null;
@@ -141,7 +141,7 @@ export function accountsOf({ actor, subjectType, subjectId }: AuditEntry): strin
   ];
 }
 
-/** A cursor in the log, newest first: after the entry with this time and ID. */
+/** A cursor in the log, which is listed newest first: the time and ID of the last entry returned. */
 export type AuditPlace = Pick<AuditEntry, 'at' | 'id'>;
 
 /** Formats a cursor as `<milliseconds>.<id>`. */

@@ -1,4 +1,4 @@
-/** Bases are multiples of this, so that a reader can tell base and Kafka offset apart. */
+/** Bases are multiples of this, so that people can tell base and Kafka offset apart. */
 const step = 1_000_000_000;
 
 /**

@@ -13,7 +13,7 @@ export function topicConnections(topicId: string): string {
 /** A payload of a topic's channel: a record, its offset, and the offset of the topic's previous record. */
 export interface Envelope {
   readonly offset: number;
-  /** Null for the first record in the store. A reader whose offset is lower has missed records. */
+  /** Null for the first record in the store. A reader whose last offset is lower has missed records. */
   readonly previousOffset: number | null;
   readonly record: LogRecord;
 }

@@ -19,7 +19,7 @@ export function editRecord(message: StoredMessage, edit: MessageEdit, now: numbe
   return { type: 'message_edited', timestamp: now, message: after };
 }
 
-/** Returns the record of a deletion. It has no content, so that deleted content is not sent again. */
+/** Returns the record of a deletion, without content, so that deleted content is not sent again. */
 export function deletionRecord(message: StoredMessage, now: number): LogRecord {
   return { type: 'message_deleted', timestamp: now, message: redacted(withoutOffset(message), now) };
 }

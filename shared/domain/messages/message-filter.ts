@@ -3,7 +3,7 @@ import { redacted, type StoredMessage } from './message.ts';
 /** Selects messages of some topics. Expired messages never match. */
 export interface MessageFilter {
   readonly topicIds: readonly string[];
-  /** Text in the title or the message, case-insensitive (`foldCase`); null matches any message. Not empty. */
+  /** Text that the title or the message contains, case-insensitive (`foldCase`). Not empty; null matches any message. */
   readonly text: string | null;
   readonly priorityMin: number | null;
   readonly priorityMax: number | null;
@@ -22,7 +22,7 @@ export const filterLimits = { textCodePoints: 200, tags: 20 } as const;
 /** How long managers of a topic can see the content of a deleted message, in milliseconds. */
 export const deletedContentMs = 30 * 86_400_000;
 
-/** Returns the message as managers of its topic see it: a deleted one keeps its content for some time. */
+/** Returns the message as managers of its topic see it: with its content for `deletedContentMs` after a deletion. */
 export function asManagersSee<M extends StoredMessage>(message: M, now: number): M {
   return message.deletedAt === null || message.deletedAt > now - deletedContentMs
     ? message

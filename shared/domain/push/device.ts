@@ -17,7 +17,7 @@ export interface Device {
   readonly isActive: boolean;
   readonly createdAt: number;
   readonly lastSeen: number;
-  /** The time of the last registration or change of the push token; null for devices registered before it was stored. */
+  /** The time of the last registration or push token change; null for devices registered before this field existed. */
   readonly tokenGivenAt: number | null;
   /** When the provider first reported the token as suspect; null if never, or if it accepted a push since. */
   readonly doubtedAt: number | null;

@@ -23,7 +23,7 @@ export function mobileFilterFault(
   return isTagged ? null : `no tag of the filter: ${tagsFilter.join(', ')}`;
 }
 
-/** Returns the message filter for what the settings allow in this topic and period; null if they allow nothing. */
+/** Returns a filter for the messages of the topic and period that the settings allow; null if they allow none. */
 export function mobileMessageFilter(
   topicId: string,
   { mobileEnabled, priorityThreshold, tagsFilter }: MobileSettings,

@@ -14,9 +14,9 @@ export interface PageJob {
   readonly topicId: string;
   /** The last subscription of the previous page; null for the first page. */
   readonly after: string | null;
-  /** The publish time. The wait for a message that is not stored yet counts from here. */
+  /** The publish time. Limits how long the job waits for a message that is not stored yet. */
   readonly publishedAt: number;
-  /** Pushes only to devices that missed the message, including finished ones in the ledger. ID of the replay request. */
+  /** ID of the replay request. If set, pushes only to devices that missed the message, including devices with a final status. */
   readonly renotify?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface TestPushJob {
   readonly deviceId: string;
 }
 
-/** Fetch the provider's receipts of accepted pushes. */
+/** Fetch the provider's receipts for accepted pushes. */
 export interface ReceiptsJob {
   readonly kind: 'receipts';
   readonly messageId: string;
@@ -70,7 +70,7 @@ export interface ReceiptsJob {
   readonly pushes: readonly (PushTargetIds & { readonly ticket: string })[];
 }
 
-/** Notify a subscriber of the number of held-back messages: in quiet hours, or beyond the limit per minute. */
+/** Notify a subscriber of the number of messages held back in quiet hours or beyond the limit per minute. */
 export interface SummaryJob {
   readonly kind: 'summary';
   readonly subscriptionId: string;
@@ -97,7 +97,7 @@ export interface ReplaceJob {
 }
 
 export type HeldBackSpan =
-  /** From `from` (inclusive) to `to` (exclusive). Messages above `priorityMax` were not held back. */
+  /** From `from` (inclusive) to `to` (exclusive). Messages above `priorityMax` were pushed. */
   | { readonly why: 'quiet_hours'; readonly from: number; readonly to: number; readonly priorityMax: number }
   /** The clock minute that ends at `to`; `limit` of its messages were pushed. */
   | { readonly why: 'max_per_minute'; readonly to: number; readonly limit: number };
@@ -128,7 +128,7 @@ export interface QueuedPush {
   readonly backoffMs?: number;
 }
 
-/** Returns the job of a page. Its ID names message and page, so that a repeated record is processed once. */
+/** Returns the job of a page. Its ID consists of message and page, so that a repeated record is processed once. */
 export function pageJob(page: Omit<PageJob, 'kind'>, priority: Priority): QueuedPush {
   const walk = page.renotify === undefined ? `push.${page.messageId}` : `renotify.${page.renotify}.${page.messageId}`;
   // New messages run before replays.
@@ -168,12 +168,12 @@ export function receiptsJob(
   return { id: `receipts.${id}`, data: { kind: 'receipts', ...asked }, delayMs };
 }
 
-/** Returns the job of a test push. It runs first in the urgent queue, because the user waits for it. */
+/** Returns the job of a test push. It runs first in the urgent queue, because the user is waiting. */
 export function testPushJob(id: string, deviceId: string): QueuedPush {
   return { id: `test.${id}`, data: { kind: 'test', deviceId }, priority: 1, attempts: 5, backoffMs: 2_000 };
 }
 
-/** Returns the job of a summary. Summaries of the same period are one job. */
+/** Returns the job of a summary. Its ID contains the period, so that each period has one summary. */
 export function summaryJob(summary: Omit<SummaryJob, 'kind'>, { at, now }: { at: number; now: number }): QueuedPush {
   return {
     id: `${summary.of.why}.${summary.subscriptionId}.${at}`,
@@ -183,7 +183,7 @@ export function summaryJob(summary: Omit<SummaryJob, 'kind'>, { at, now }: { at:
   };
 }
 
-/** Returns the job of a page of a replacement, or of its retry. */
+/** Returns the job that replaces the notifications of a page of devices, or retries it. */
 export function replaceJob(page: Omit<ReplaceJob, 'kind'>, delayMs = 0): QueuedPush {
   const { messageId, changedAt, after, deviceIds, round = 0 } = page;
   const id = `replace.${messageId}.${changedAt}.${deviceIds?.[0] ?? after ?? 'first'}.${round}`;

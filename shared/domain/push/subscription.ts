@@ -29,7 +29,7 @@ export interface QuietHours {
   readonly end: string;
   /** IANA time zone name. */
   readonly timezone: string;
-  /** Messages of at least this priority are pushed nevertheless; null: none. */
+  /** Messages of at least this priority are pushed during quiet hours; null: none. */
   readonly allowPriority: number | null;
 }
 

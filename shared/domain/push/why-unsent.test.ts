@@ -35,40 +35,40 @@ const why = ({
 } = {}) => whyUnsent(of, { device, subscription, now: at });
 
 test.each([
-  ['a message that was deleted', { of: { ...message, isDeleted: true } }, 'message deleted'],
+  ['deleted message', { of: { ...message, isDeleted: true } }, 'message deleted'],
   [
-    'a device that came later',
+    'device registered after the message',
     { device: deviceWith({ createdAt: now }) },
     'the device was registered after the message',
   ],
-  ['a device whose token is dead', { device: deviceWith({ isActive: false }) }, 'the device is inactive'],
-  ['somebody who is not subscribed', { subscription: null }, 'not subscribed to the topic'],
+  ['inactive device', { device: deviceWith({ isActive: false }) }, 'the device is inactive'],
+  ['user without a subscription', { subscription: null }, 'not subscribed to the topic'],
   [
-    'a topic that is muted',
+    'mobile notifications off',
     { subscription: subscriptionWith({ mobileEnabled: false }) },
     'mobile notifications are off for the topic',
   ],
   [
-    'a higher threshold',
+    'priority below the threshold',
     { subscription: subscriptionWith({ priorityThreshold: 4 }) },
     'priority 3 is below the threshold of 4',
   ],
   [
-    'other tags',
+    'no matching tag',
     { subscription: subscriptionWith({ tagsFilter: ['net', 'Disk'] }) },
     'no tag of the filter: net, Disk',
   ],
   [
-    'a subscription that came later',
+    'subscription created after the message',
     { subscription: subscriptionWith({ createdAt: now }) },
     'subscribed after the message',
   ],
   [
-    'settings that let it through only now',
+    'settings changed since the message',
     { at: now + 60 * minuteMs },
     'blocked by earlier settings, which have changed since',
   ],
-])('gives the reason: %s', (_what, given, reason) => {
+])('gives the reason: %s', (_case, given, reason) => {
   expect(why(given)).toEqual({ status: 'skipped', reason });
 });
 

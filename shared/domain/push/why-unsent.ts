@@ -10,12 +10,11 @@ export interface Unsent {
   readonly reason: string | null;
 }
 
-/** A push that has not started by then will not start: all recipient pages are processed long before. */
+/** A push that has not started after this time will not start, because all recipient pages are processed by then. */
 const beginsWithinMs = 60 * 60_000;
 
 /**
- * Returns why the ledger has no row of a message for a device. Filtered subscribers are never visited, so no row is
- * stored. Uses the current settings, which may have changed since.
+ * Returns why the ledger has no row for a message and device. Subscribers whose filter rejects the message have no rows. Uses the current settings, which may have changed since.
  */
 export function whyUnsent(
   message: StoredMessage,

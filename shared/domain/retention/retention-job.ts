@@ -3,7 +3,7 @@ import type { RunRequest } from './retention-run.ts';
 /** The queue of background work: sweeps, clean-ups and erasures. Jobs contain IDs, names of sweeps and times. */
 export const retentionQueue = 'retention';
 
-/** Cleans up after a deleted or closed topic. The store contains the steps. */
+/** Cleans up after a deleted or closed topic. The stored clean-up lists the steps. */
 export interface CleanUpTopicJob {
   readonly kind: 'clean-up-topic';
   readonly topicId: string;
@@ -36,7 +36,7 @@ export function expireMessagesJob(request: RunRequest) {
   return { id: `expire-messages.${request.id}`, data: { kind: 'expire-messages' as const, ...request } };
 }
 
-/** Erases the data of a deleted account. The store contains the steps. */
+/** Erases the data of a deleted account. The stored erasure has the details. */
 export interface EraseAccountJob {
   readonly kind: 'erase-account';
   readonly userId: string;

@@ -4,7 +4,7 @@ import { tiers, type Tier } from '../accounts/tiers.ts';
 /** The expired messages of a topic. */
 export interface PlannedTopic extends MessageVolume {
   readonly topicId: string;
-  /** Null if the topic was removed and its messages are about to be. */
+  /** Null if the topic was removed and its messages are not removed yet. */
   readonly name: string | null;
   /** The owner's effective tier; null for a removed topic. */
   readonly tier: Tier | null;
@@ -31,7 +31,7 @@ export interface RetentionPlan extends MessageVolume {
   readonly held: MessageVolume;
 }
 
-/** A plan beyond both limits waits for an operator. This prevents data loss by a wrong clock or setting. */
+/** A plan beyond both limits waits for an operator, so that a wrong clock or setting does not delete data. */
 export const unconfirmedMax = { messages: 10_000, shareOfTier: 0.2 } as const;
 
 /** Whether the plan is so large that an operator must confirm it. */

@@ -16,7 +16,7 @@ export interface RunRequest {
 /**
  * - `running`: in progress. If its worker dies, the next slot resumes it.
  * - `done`: everything in the plan was removed.
- * - `waiting`: nothing was removed; the plan is so large that an operator must confirm it.
+ * - `waiting`: nothing was removed, because an operator must confirm the large plan.
  */
 export type RunOutcome = 'running' | 'done' | 'waiting';
 

@@ -10,36 +10,36 @@ const teamWith = (given: Partial<Team> = {}): Team => ({ ...newTeam('owner', giv
 const stepOf = (team: Team, tier: Tier, now: number, of = periods) => nextTeamStep(team, tier, { ...of, now });
 
 test.each<[string, Team, Tier, string]>([
-  ['an active team with its tier rests', teamWith(), 'TEAM', 'rest'],
-  ['below the tier its grace begins', teamWith(), 'ESSENTIALS', 'lapse'],
-  ['its owner is notified first', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'FREE', 'mail'],
+  ['does nothing for an active team whose owner has the tier', teamWith(), 'TEAM', 'rest'],
+  ['begins the grace period when the owner is below the tier', teamWith(), 'ESSENTIALS', 'lapse'],
+  ['enqueues the notice to the owner before the deactivation', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'FREE', 'mail'],
   [
-    'in the grace it rests',
+    'does nothing during the grace period',
     teamWith({ lapsedAt: dayMs, notice: 'lapse', noticeAt: dayMs, noticeSentAt: dayMs }),
     'FREE',
     'rest',
   ],
   [
-    'at the end of the grace it is deactivated',
+    'deactivates the team at the end of the grace period',
     teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0, noticeSentAt: 0 }),
     'FREE',
     'deactivate',
   ],
   [
-    'the tier ends the grace',
+    'ends the grace period when the owner regains the tier',
     teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0, noticeSentAt: 0 }),
     'TEAM',
     'recover',
   ],
-  ['even before the mail has gone', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'TEAM', 'recover'],
+  ['ends the grace period even before the notice is enqueued', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'TEAM', 'recover'],
   [
-    'deactivated, it does not come back by the tier alone',
+    'keeps a deactivated team deactivated when the owner regains the tier',
     teamWith({ isActive: false, deactivatedAt: 7 * dayMs }),
     'TEAM',
     'rest',
   ],
   [
-    'what is being removed is left to the removal',
+    'does nothing for a team whose removal has begun',
     teamWith({ isActive: false, deactivatedAt: -100 * dayMs, removal: 'erase' }),
     'FREE',
     'rest',
@@ -50,19 +50,19 @@ test.each<[string, Team, Tier, string]>([
 
 test('announces a removal once each 30, 7 and 1 days before', () => {
   let team = teamWith({ isActive: false, deactivatedAt: 0 });
-  const told: [number, TeamNotice][] = [];
+  const announced: [number, TeamNotice][] = [];
   let removedAt = 0;
   for (let hour = 0; removedAt === 0 && hour < 24 * 100; hour += 1) {
     const now = hour * 3_600_000;
     const step = stepOf(team, 'FREE', now);
     if (step.kind === 'announce') {
-      told.push([hour / 24, step.notice]);
+      announced.push([hour / 24, step.notice]);
       team = { ...team, notice: step.notice, noticeAt: now, noticeSentAt: now };
     } else if (step.kind === 'remove') {
       removedAt = now;
     }
   }
-  expect(told).toEqual([
+  expect(announced).toEqual([
     [30, 'removal-30-days'],
     [53, 'removal-7-days'],
     [59, 'removal-1-day'],
@@ -74,8 +74,8 @@ test('removes a neglected team 23 hours after the last notice, not before', () =
   const late = 100 * dayMs;
   const team = teamWith({ isActive: false, deactivatedAt: 0 });
   expect(stepOf(team, 'FREE', late)).toEqual({ kind: 'announce', notice: 'removal-1-day' });
-  const told: Team = { ...team, notice: 'removal-1-day', noticeAt: late, noticeSentAt: late };
-  expect(removalTime(told, periods)).toBe(late + 23 * 3_600_000);
-  expect(stepOf(told, 'FREE', late + 23 * 3_600_000 - 1).kind).toBe('rest');
-  expect(stepOf(told, 'FREE', late + 23 * 3_600_000).kind).toBe('remove');
+  const notified: Team = { ...team, notice: 'removal-1-day', noticeAt: late, noticeSentAt: late };
+  expect(removalTime(notified, periods)).toBe(late + 23 * 3_600_000);
+  expect(stepOf(notified, 'FREE', late + 23 * 3_600_000 - 1).kind).toBe('rest');
+  expect(stepOf(notified, 'FREE', late + 23 * 3_600_000).kind).toBe('remove');
 });

@@ -3,7 +3,7 @@ import { reachesTier, type Tier } from '../accounts/tiers.ts';
 
 const dayMs = 86_400_000;
 
-/** Durations of the phases of a team without its tier, in milliseconds. */
+/** Durations of the lifecycle phases of a team whose owner lost the tier, in milliseconds. */
 export interface TeamPeriods {
   /** From the loss of the owner's tier to the deactivation. */
   readonly graceMs: number;
@@ -33,8 +33,7 @@ const removalNotices: readonly { readonly notice: TeamNotice; readonly beforeMs:
 ];
 
 /**
- * The minimum time between the last notice and the removal, which matters if no worker ran when the notice was due. An
- * hour less than a day, so that a slightly late notice does not delay the removal.
+ * The minimum time between the last notice and the removal, in case no worker ran when the notice was due. An hour less than a day, so that a slightly late notice does not delay the removal.
  */
 const lastNoticeMs = 23 * 3_600_000;
 
@@ -48,11 +47,11 @@ export function removalTime(
   return Math.max(due, team.noticeAt + Math.min(lastNoticeMs, removalMs));
 }
 
-/** The next step in the life of a team. */
+/** The next lifecycle step of a team. */
 export type TeamStep =
   /** No action until the time passes or the owner's tier changes. */
   | { readonly kind: 'rest' }
-  /** Enqueue the emails of its notice. */
+  /** Enqueue the emails of the notice. */
   | { readonly kind: 'mail' }
   /** The grace period begins and the owner is notified. */
   | { readonly kind: 'lapse' }
@@ -91,7 +90,7 @@ export function fieldsWhenSet({
   return { isActive, deactivatedAt: isActive ? null : now, updatedAt: now, ...noNotice };
 }
 
-/** Whether a new tier ends the team's grace period. A deactivated team returns only by `reactivate`. */
+/** Whether a new tier ends the team's grace period. A deactivated team becomes active only by `reactivate`. */
 export function isInGrace({ isActive, lapsedAt }: Pick<Team, 'isActive' | 'lapsedAt'>): boolean {
   return isActive && lapsedAt !== null;
 }

@@ -4,7 +4,7 @@ export type Role = 'owner' | 'admin' | 'member';
 export const givenRoles = ['admin', 'member'] as const;
 export type GivenRole = (typeof givenRoles)[number];
 
-/** The fate of the topics of a removed team: removed too, or turned into private topics of the owner. */
+/** What happens to the topics of a removed team: they are erased, or become private topics of the owner. */
 export type TopicFate = 'erase' | 'convert';
 
 /** The notices to a team: the loss of its tier, and three reminders of the removal. */

@@ -75,7 +75,7 @@ export function nameFormFault(name: string): string | null {
   return nameForm.test(name) ? null : 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';
 }
 
-/** Returns why the name cannot be used, as text for the caller, or null. */
+/** Returns why the name cannot be used, as text for the caller; null if it can. */
 export function topicNameFault(name: string): string | null {
   const fault = nameFormFault(name);
   if (fault !== null) return fault;

@@ -1,8 +1,8 @@
 /** Counts open connections over all nodes. */
 export interface Presence {
-  /** Announces this node's connections per key. Replaces the previous announcement; expires 15 s after the last call. */
+  /** Publishes this node's connection count per key and replaces its previous counts. They expire after 15 s. */
   announceConnections(nodeId: string, counts: ReadonlyMap<string, number>): Promise<void>;
 
-  /** Returns the connections of the key over all nodes, at most two seconds old, or 15 s after the death of a node. */
+  /** Returns the key's connection count over all nodes. It is at most 2 s old; connections of a dead node count for 15 s. */
   countConnections(key: string): Promise<number>;
 }

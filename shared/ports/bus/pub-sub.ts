@@ -9,9 +9,7 @@ export interface PubSub {
   publish(channel: string, payloads: readonly string[]): Promise<void>;
 
   /**
-   * Resolves once the subscription is confirmed: later payloads arrive in order while the connection holds. After an
-   * outage, it resubscribes automatically. Throws Unconfirmed (`unavailable`) immediately while the bus is down, and if the
-   * subscription is not confirmed within two seconds; it is then confirmed after a reconnect, unless closed through the error.
+   * Resolves once the subscription is confirmed. While the connection is up, later payloads arrive in order. Resubscribes automatically after an outage. Throws Unconfirmed (`unavailable`) immediately while the bus is down, or after two seconds without a confirmation. The subscription then becomes active after a reconnect, unless it is closed through the error.
    */
   subscribe(channel: string, listener: (payload: string) => void): Promise<Subscribed>;
 
@@ -24,7 +22,7 @@ export interface Subscribed {
   close(): Promise<void>;
 }
 
-/** The bus is down: the subscription stays registered and receives payloads after recovery. */
+/** The subscription is registered but not yet active, because the bus is down or silent. It receives payloads after recovery. */
 export class Unconfirmed extends AppError {
   readonly subscribed: Subscribed;
   constructor(subscribed: Subscribed, cause?: unknown) {

@@ -1,14 +1,13 @@
-/** Counts uses within windows over all nodes. While the bus is down, each process counts on its own. */
+/** Counts uses per window over all nodes. While the bus is down, each process counts separately. */
 export interface RateLimiter {
-  /** Counts one use in every window, or in none. Exact under concurrent calls of all nodes. */
+  /** Counts one use in every window, or in none if a window has no use left. Exact under concurrent calls from all nodes. */
   takeBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState>;
 
-  /** Returns the same state without counting a use. */
+  /** Like `takeBudget`, but counts no use. */
   peekBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState>;
 
   /**
-   * Refunds one use that `takeBudget` accepted. Ignores a window that has ended, and, if the span contains `endsAt` (the
-   * `resetAt` of the take), one that started later under the same key.
+   * Refunds one use that `takeBudget` accepted. Ignores windows that have ended. If the span has `endsAt` (the `resetAt` of the take), also ignores a later window with the same key.
    */
   refundBudget(windows: readonly BudgetWindow[], now: number): Promise<void>;
 }
@@ -17,18 +16,17 @@ export interface BudgetWindow {
   /** Windows with the same key share a counter. */
   readonly key: string;
   readonly limit: number;
-  /** The window's length from its first use, in milliseconds; or its end, for calendar windows. */
+  /** The length from the first use, in milliseconds, or the end of a calendar window. */
   readonly span: { readonly lengthMs: number } | { readonly endsAt: number };
   /**
-   * Whether a use survives a crash once a later write is committed: for uses that pay for this write. Other uses of the last
-   * second can be lost.
+   * Set it for uses that pay for a write: such a use survives a crash if the write does. A crash can lose other uses of the last second.
    */
   readonly isDurable?: boolean;
 }
 
 export interface BudgetState {
-  /** Whether a use was (takeBudget) or would be (peekBudget) accepted. */
+  /** Whether the use was accepted (takeBudget) or would be (peekBudget). */
   readonly accepted: boolean;
-  /** In request order. `resetAt` is the end of the window; a window without uses ends one length from now. */
+  /** In the order of the request. `resetAt` is the end of the window; for an unused window, one length from now. */
   readonly windows: readonly { readonly remaining: number; readonly resetAt: number }[];
 }

@@ -10,12 +10,11 @@ export interface MessageIngest {
 
   /**
    * The fan-out's step for a batch of one partition, in order: writes records that `apply` has not written yet, and
-   * resolves with the records without duplicates and expired messages, each with the offset of the topic's previous record
-   * (null for the first one in the store).
+   * resolves with the records except duplicates and expired messages, each with the offset of the topic's previous record (null for the first one in the store).
    */
   reconcile(partition: number, records: readonly PlacedRecord[]): Promise<ReconciledRecord[]>;
 
-  /** Returns the offset up to and including which the partition is complete; -1 initially. Never decreases. */
+  /** Returns the watermark: all records up to this offset, inclusive, are stored. -1 initially. Never decreases. */
   watermark(partition: number): Promise<number>;
 
   /** Advances the watermark. Ignores an offset lower than the stored one. */

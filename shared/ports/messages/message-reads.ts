@@ -42,7 +42,7 @@ export interface MessageReads {
   /** Returns the number of messages in history (without deleted ones) and the time of the last publish. Every ID has an entry. */
   topicStats(topicIds: readonly string[]): Promise<Map<string, TopicStats>>;
 
-  /** Returns, in the order of the marks, how many messages in history are later than each mark; counts up to `max` (at most 10,000). */
+  /** Returns the number of messages in history after each mark, in the order of the marks. Stops counting at `max` (at most 10,000). */
   countAfter(marks: readonly TopicMark[], page: { max: number; now: number }): Promise<number[]>;
 }
 

@@ -1,12 +1,10 @@
 import type { MessageFilter } from '../../domain/messages/message-filter.ts';
 import type { Priority, StoredMessage } from '../../domain/messages/message.ts';
 
-/** Searches messages over topics. Long searches do not block other calls. */
+/** Searches messages across topics. Long searches do not block other calls. */
 export interface MessageSearch {
   /**
-   * Returns a page of the matching messages, newest first, and their total number. For one topic, the order is the reverse
-   * of history; for several, it is by time, within the clock skew of publishing nodes. Deleted messages appear as
-   * `asManagersSee` returns them. Throws AppError `unavailable` also after `searchMsMax`.
+   * Returns a page of the matching messages, newest first, and their total number. Messages of one topic are in reverse history order; messages of several topics are in time order, accurate to the clock skew of publishing nodes. Deleted messages have the form of `asManagersSee`. After `searchMsMax`, throws AppError `unavailable`.
    */
   search(filter: MessageFilter, page: MessagePage): Promise<FoundMessages>;
 
