@@ -155,14 +155,14 @@ function create(): Command {
           createdAt: now,
           expiresAt: options.expires ?? null,
         });
-        const also = operatorAudit()({
+        const otherWrites = operatorAudit()({
           action: 'api_key.created',
           subject: key,
           details: { scopes: key.scopes, expires_at: key.expiresAt },
         });
         await insertApiKey(documents, key, {
           loadOwner: async () => write.require(users, await findAccount(documents, owner.id)),
-          also,
+          otherWrites,
         });
         printObject({ ...toApiKeyJson(key, now), key: secret }, options);
       });

@@ -140,7 +140,7 @@ function create(): Command {
                 passwordHash: await openPasswords().hash(password),
                 termsAcceptedAt: null,
               }),
-              also: audit({ action: 'account.created', subject: { id }, details: { method: 'operator' } }),
+              otherWrites: audit({ action: 'account.created', subject: { id }, details: { method: 'operator' } }),
             },
             audit,
           );

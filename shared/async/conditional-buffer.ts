@@ -24,7 +24,7 @@ export function conditionalBuffer<T extends Document, P>({
     ...options,
     of: collection.name,
     async write(batch) {
-      const again = new Map<string, P>();
+      const retries = new Map<string, P>();
       const found = await documents.getMany(collection, [...batch.keys()]);
       await Promise.all(
         found.map(async (document) => {
@@ -34,12 +34,12 @@ export function conditionalBuffer<T extends Document, P>({
           try {
             await documents.update(collection, document, set);
           } catch (error) {
-            if (error instanceof StaleVersion || isUnavailable(error)) again.set(document.id, update);
+            if (error instanceof StaleVersion || isUnavailable(error)) retries.set(document.id, update);
             else onLoss(error);
           }
         }),
       );
-      return again;
+      return retries;
     },
   });
 }

@@ -4,11 +4,11 @@ import { unavailable } from '../domain/errors.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 
 /** Work that records its start and ends on request. */
-function tracked(turns: KeyedMutex) {
+function tracked(mutex: KeyedMutex) {
   const running: string[] = [];
   const begin = (holderId: string, name: string) => {
     const done = Promise.withResolvers<string>();
-    const result = turns.run(holderId, async () => {
+    const result = mutex.run(holderId, async () => {
       running.push(name);
       return done.promise.finally(() => running.splice(running.indexOf(name), 1));
     });

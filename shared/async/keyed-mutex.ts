@@ -29,7 +29,7 @@ export class KeyedMutex {
       return await work();
     } catch (error) {
       // While the store is down, each call needs seconds to fail, so waiting calls run concurrently.
-      if (isUnavailable(error)) for (const go of waiting.splice(0)) go();
+      if (isUnavailable(error)) for (const start of waiting.splice(0)) start();
       throw error;
     } finally {
       const next = waiting.shift();

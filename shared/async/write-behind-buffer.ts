@@ -4,7 +4,7 @@ export interface WriteBehindOptions<P> {
   /** The kind of updates, for log messages. */
   readonly of: string;
   /** Merges two updates of one document. */
-  readonly merge: (before: P, after: P) => P;
+  readonly merge: (older: P, newer: P) => P;
   /** Writes a batch; resolves with the updates to retry. Throws `unavailable` to retry all of them. */
   readonly write: (batch: ReadonlyMap<string, P>) => Promise<ReadonlyMap<string, P>>;
   readonly everyMs: number;
@@ -36,12 +36,12 @@ export class WriteBehindBuffer<P> {
   }
 
   add(id: string, update: P): void {
-    const before = this.#pending.get(id);
-    if (before === undefined && this.#pending.size >= pendingMax) {
+    const older = this.#pending.get(id);
+    if (older === undefined && this.#pending.size >= pendingMax) {
       this.#lost += 1;
       return;
     }
-    this.#pending.set(id, before === undefined ? update : this.#options.merge(before, update));
+    this.#pending.set(id, older === undefined ? update : this.#options.merge(older, update));
   }
 
   /** Writes pending updates; resolves when they are written or back in the buffer after a failure. */
@@ -94,9 +94,9 @@ export class WriteBehindBuffer<P> {
 
   /** Puts updates back for the next flush, before newer updates of the same document. */
   #putBack(id: string, update: P): void {
-    const after = this.#pending.get(id);
+    const newer = this.#pending.get(id);
     this.#pending.delete(id);
-    if (after !== undefined) this.#pending.set(id, this.#options.merge(update, after));
+    if (newer !== undefined) this.#pending.set(id, this.#options.merge(update, newer));
     else this.add(id, update);
   }
 }

@@ -35,10 +35,10 @@ export async function storeMailToken(documents: Documents, token: New<MailToken>
       limit: 1,
     });
     await documents.commit([...older.map((one) => write.remove(mailTokens, one.id)), write.insert(mailTokens, token)]);
-  }, isOtherSender);
+  }, isConcurrentSender);
 }
 
-const isOtherSender = (error: unknown): boolean =>
+const isConcurrentSender = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === mailTokens.name;
 
 /** Returns the writes that invalidate the account's tokens, all or those of one purpose. */

@@ -59,7 +59,7 @@ export async function findUsers(documents: Documents, ids: readonly string[]): P
 export function updateUserByEmail(
   documents: Documents,
   email: string,
-  change: (user: User) => { set: Changes<User>; also: readonly Write[] },
+  change: (user: User) => { set: Changes<User>; otherWrites: readonly Write[] },
 ): Promise<User> {
   return retryStale(async () => {
     const user = await findUserByEmail(documents, email);

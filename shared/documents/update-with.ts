@@ -5,8 +5,8 @@ export async function updateWith<T extends Document>(
   documents: Pick<Documents, 'commit'>,
   of: Collection<T>,
   document: T,
-  { set, also }: { readonly set: Changes<T>; readonly also: readonly Write[] },
+  { set, otherWrites }: { readonly set: Changes<T>; readonly otherWrites: readonly Write[] },
 ): Promise<T> {
-  await documents.commit([write.update(of, document, set), ...also]);
+  await documents.commit([write.update(of, document, set), ...otherWrites]);
   return { ...document, ...set, version: document.version + 1 };
 }

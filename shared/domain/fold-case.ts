@@ -11,11 +11,11 @@ const plainForm = /^[\u0001-\u007f]*$/;
  */
 export function foldCase(text: string): string {
   if (isPlain(text)) return text.toLowerCase();
-  return text.includes(dotlessI) ? text.split(dotlessI).map(folded).join(dotlessI) : folded(text);
+  return text.includes(dotlessI) ? text.split(dotlessI).map(foldPart).join(dotlessI) : foldPart(text);
 }
 
 /** Upper-casing merges letters that have several lower-case forms. Lower-casing can produce a final sigma, so maps ς to σ. */
-function folded(text: string): string {
+function foldPart(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 

@@ -20,7 +20,7 @@ interface Counter {
 const countersMax = 1_000_000;
 
 /** Callers pass the time of their request, so times can be out of order by this much. */
-const clockNoiseMs = 5_000;
+const clockJitterMs = 5_000;
 
 /**
  * Counts budgets in memory: all budgets of the embedded engine, and those of a cluster while Redis is down.
@@ -29,7 +29,7 @@ const clockNoiseMs = 5_000;
 export class BudgetCounters {
   readonly #counters = new Map<string, Counter>();
   /** Keys by the second in which their window ends, so that a sweep only visits ended windows. */
-  readonly #endings = new Map<number, Set<string>>();
+  readonly #keysByEndSecond = new Map<number, Set<string>>();
   readonly #max: number;
 
   constructor(max: number = countersMax) {
@@ -41,12 +41,12 @@ export class BudgetCounters {
   }
 
   take(windows: readonly BudgetWindow[], now: number): BudgetState {
-    const before = this.peek(windows, now);
-    if (!before.accepted) return before;
+    const state = this.peek(windows, now);
+    if (!state.accepted) return state;
     for (const window of windows) this.#count(window, now);
     return {
       accepted: true,
-      windows: before.windows.map(({ remaining, resetAt }) => ({ remaining: remaining - 1, resetAt })),
+      windows: state.windows.map(({ remaining, resetAt }) => ({ remaining: remaining - 1, resetAt })),
     };
   }
 
@@ -66,8 +66,8 @@ export class BudgetCounters {
       const { span } = window;
       const counter = this.#live(window, now);
       if (counter === undefined || counter.uses === 0) continue;
-      const isTheOneTaken = !('endsAt' in span) || counter.endsAt <= span.endsAt;
-      if (isTheOneTaken) counter.uses -= 1;
+      const isTakenWindow = !('endsAt' in span) || counter.endsAt <= span.endsAt;
+      if (isTakenWindow) counter.uses -= 1;
     }
   }
 
@@ -79,20 +79,20 @@ export class BudgetCounters {
 
   /** Restores a window counted elsewhere or earlier. */
   restore({ key, uses, endsAt }: CountedWindow): void {
-    this.#forget(key);
-    this.#remember(key, { uses, endsAt });
+    this.#delete(key);
+    this.#set(key, { uses, endsAt });
   }
 
   /** Removes ended windows. */
   sweep(now: number): void {
-    for (const [second, keys] of this.#endings) {
+    for (const [second, keys] of this.#keysByEndSecond) {
       if ((second + 1) * 1_000 <= now) this.#drop(second, keys);
     }
   }
 
   clear(): void {
     this.#counters.clear();
-    this.#endings.clear();
+    this.#keysByEndSecond.clear();
   }
 
   /** Returns the window's counter, unless it has ended. If the clock was set back since its start, it ends as if it started now. */
@@ -100,12 +100,12 @@ export class BudgetCounters {
     const counter = this.#counters.get(window.key);
     if (counter === undefined || counter.endsAt <= now) return undefined;
     const latest = endOfWindow(window, now);
-    const isNearItsEnd = latest - now < clockNoiseMs; // a later caller may have started the next window
-    if (counter.endsAt <= latest + clockNoiseMs || isNearItsEnd) return counter;
-    const kept = { uses: counter.uses, endsAt: latest };
-    this.#forget(window.key);
-    this.#remember(window.key, kept);
-    return kept;
+    const isNearItsEnd = latest - now < clockJitterMs; // a later caller may have started the next window
+    if (counter.endsAt <= latest + clockJitterMs || isNearItsEnd) return counter;
+    const shortened = { uses: counter.uses, endsAt: latest };
+    this.#delete(window.key);
+    this.#set(window.key, shortened);
+    return shortened;
   }
 
   #count(window: BudgetWindow, now: number): void {
@@ -114,37 +114,37 @@ export class BudgetCounters {
       counter.uses += 1;
       return;
     }
-    this.#forget(window.key);
+    this.#delete(window.key);
     if (this.#counters.size >= this.#max) this.#dropEarliest();
-    this.#remember(window.key, { uses: 1, endsAt: endOfWindow(window, now) });
+    this.#set(window.key, { uses: 1, endsAt: endOfWindow(window, now) });
   }
 
-  #remember(key: string, counter: Counter): void {
+  #set(key: string, counter: Counter): void {
     this.#counters.set(key, counter);
     const second = secondOf(counter);
-    const keys = this.#endings.get(second);
-    if (keys === undefined) this.#endings.set(second, new Set([key]));
+    const keys = this.#keysByEndSecond.get(second);
+    if (keys === undefined) this.#keysByEndSecond.set(second, new Set([key]));
     else keys.add(key);
   }
 
-  #forget(key: string): void {
+  #delete(key: string): void {
     const counter = this.#counters.get(key);
     if (counter === undefined) return;
     this.#counters.delete(key);
     const second = secondOf(counter);
-    const keys = this.#endings.get(second);
+    const keys = this.#keysByEndSecond.get(second);
     keys?.delete(key);
-    if (keys?.size === 0) this.#endings.delete(second);
+    if (keys?.size === 0) this.#keysByEndSecond.delete(second);
   }
 
   #dropEarliest(): void {
-    const earliest = [...this.#endings.keys()].reduce((first, second) => Math.min(first, second), Infinity);
-    this.#drop(earliest, this.#endings.get(earliest) ?? new Set());
+    const earliest = [...this.#keysByEndSecond.keys()].reduce((first, second) => Math.min(first, second), Infinity);
+    this.#drop(earliest, this.#keysByEndSecond.get(earliest) ?? new Set());
   }
 
   #drop(second: number, keys: ReadonlySet<string>): void {
     for (const key of keys) this.#counters.delete(key);
-    this.#endings.delete(second);
+    this.#keysByEndSecond.delete(second);
   }
 }
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openLogger } from '../platform/logger.ts';
-import { ScheduleRunner, type KeptSchedule } from './schedule-runner.ts';
+import { ScheduleRunner, type StoredSchedule } from './schedule-runner.ts';
 
 let now: number;
-let schedules: KeptSchedule[];
+let schedules: StoredSchedule[];
 let fired: string[];
 let fire: (id: string, slot: number) => Promise<void>;
 let runner: ScheduleRunner;

@@ -4,14 +4,14 @@ import type { Schedule } from '../ports/job-queue.ts';
 import { scheduleSlots, type ScheduleSlots } from './schedule-slots.ts';
 
 /** A stored schedule. */
-export interface KeptSchedule extends Schedule {
+export interface StoredSchedule extends Schedule {
   /** The time of its last change, in milliseconds since the epoch. */
   readonly definedAt: number;
 }
 
 /** The schedules of one queue on an engine. */
 export interface ScheduleStore {
-  load(): Promise<readonly KeptSchedule[]>;
+  load(): Promise<readonly StoredSchedule[]>;
   /** Adds the slot's job, unless another replica has added it. */
   fire(schedule: Schedule, slot: number): Promise<void>;
 }
@@ -31,7 +31,7 @@ const latenessMaxMs = 60_000;
 /** Limits the slots of a short interval after a pause. The latest ones are fired. */
 const slotsPerTickMax = 100;
 
-interface Followed {
+interface TrackedSchedule {
   readonly every: Schedule['every'];
   readonly slots: ScheduleSlots;
   /** Slots up to this time are processed. */
@@ -48,10 +48,10 @@ export class ScheduleRunner {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #startedAt: number;
-  readonly #followed = new Map<string, Followed>();
+  readonly #tracked = new Map<string, TrackedSchedule>();
   #timer: NodeJS.Timeout | undefined;
   #tick: Promise<void> = Promise.resolve();
-  #couldLoad = true;
+  #isLoadable = true;
   #isClosed = false;
 
   constructor({ store, clock, log }: ScheduleRunnerOptions) {
@@ -79,50 +79,50 @@ export class ScheduleRunner {
     if (this.#isClosed) return;
     try {
       const schedules = await this.#store.load();
-      this.#couldLoad = true;
+      this.#isLoadable = true;
       const ids = new Set(schedules.map(({ id }) => id));
-      for (const id of this.#followed.keys()) if (!ids.has(id)) this.#followed.delete(id);
-      for (const schedule of schedules) await this.#serve(schedule);
+      for (const id of this.#tracked.keys()) if (!ids.has(id)) this.#tracked.delete(id);
+      for (const schedule of schedules) await this.#fireDue(schedule);
     } catch (error) {
-      this.#log[this.#couldLoad ? 'warn' : 'debug']({ err: error }, 'schedules could not be loaded');
-      this.#couldLoad = false; // log once, not once per second
+      this.#log[this.#isLoadable ? 'warn' : 'debug']({ err: error }, 'schedules could not be loaded');
+      this.#isLoadable = false; // log once, not once per second
     }
-    if (!this.#isClosed) this.#timer = setTimeout(() => void this.refresh(), this.#untilNext());
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.refresh(), this.#msUntilNextSlot());
   }
 
   /** Fires due slots. A failed slot is retried at the next poll and does not block others. */
-  async #serve(schedule: KeptSchedule): Promise<void> {
+  async #fireDue(schedule: StoredSchedule): Promise<void> {
     try {
-      const followed = this.#follow(schedule);
+      const tracked = this.#track(schedule);
       const now = this.#clock();
-      for (const slot of dueSlots(followed, now)) {
+      for (const slot of dueSlots(tracked, now)) {
         await this.#store.fire(schedule, slot);
-        followed.until = slot;
+        tracked.until = slot;
       }
-      followed.until = Math.max(followed.until, now);
+      tracked.until = Math.max(tracked.until, now);
     } catch (error) {
       this.#log.warn({ err: error, schedule: schedule.id }, 'a schedule could not be fired');
     }
   }
 
-  #follow({ id, every, definedAt }: KeptSchedule): Followed {
-    const known = this.#followed.get(id);
+  #track({ id, every, definedAt }: StoredSchedule): TrackedSchedule {
+    const known = this.#tracked.get(id);
     if (known?.every === every) return known;
-    const followed = { every, slots: scheduleSlots(every), until: Math.max(definedAt, this.#startedAt) };
-    this.#followed.set(id, followed);
-    return followed;
+    const tracked = { every, slots: scheduleSlots(every), until: Math.max(definedAt, this.#startedAt) };
+    this.#tracked.set(id, tracked);
+    return tracked;
   }
 
-  #untilNext(): number {
+  #msUntilNextSlot(): number {
     const now = this.#clock();
-    const waits = [...this.#followed.values()].map(({ slots, until }) => (slots.after(until) ?? Infinity) - now);
+    const waits = [...this.#tracked.values()].map(({ slots, until }) => (slots.after(until) ?? Infinity) - now);
     const soonest = Math.min(pollMs, ...waits);
     return soonest > 0 ? soonest : pollMs; // a due slot could not be fired
   }
 }
 
 /** Returns passed slots that are not too old, at most `slotsPerTickMax`, in order. */
-function dueSlots({ slots, until }: Followed, now: number): number[] {
+function dueSlots({ slots, until }: TrackedSchedule, now: number): number[] {
   const due: number[] = [];
   let slot = slots.after(Math.max(until, now - latenessMaxMs));
   while (slot !== null && slot <= now) {

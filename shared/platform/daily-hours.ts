@@ -65,16 +65,16 @@ const keptMax = 10_000;
 
 /** Caches spans: many subscribers share the same hours, so each span is computed once per minute. */
 export class QuietSpans {
-  readonly #kept = new Map<string, { readonly minute: number; readonly span: Span | null }>();
+  readonly #cache = new Map<string, { readonly minute: number; readonly span: Span | null }>();
 
   at(hours: DailyHours, time: number): Span | null {
     const key = `${hours.start} ${hours.end} ${hours.timezone}`;
     const minute = Math.floor(time / 60_000);
-    const kept = this.#kept.get(key);
+    const kept = this.#cache.get(key);
     if (kept?.minute === minute) return kept.span;
-    if (this.#kept.size >= keptMax) this.#kept.clear();
+    if (this.#cache.size >= keptMax) this.#cache.clear();
     const span = spanAt(hours, time);
-    this.#kept.set(key, { minute, span });
+    this.#cache.set(key, { minute, span });
     return span;
   }
 }

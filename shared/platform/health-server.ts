@@ -22,7 +22,7 @@ export async function startHealthServer(
     const path = request.url?.split('?', 1)[0];
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return answerJson(response, 405, { detail: 'Method not allowed' }, { Allow: 'GET, HEAD' });
-    answer(options, path, response).catch((error: unknown) => response.destroy(error as Error));
+    respond(options, path, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -39,7 +39,11 @@ export async function startHealthServer(
   };
 }
 
-async function answer(options: HealthServerOptions, path: string | undefined, response: ServerResponse): Promise<void> {
+async function respond(
+  options: HealthServerOptions,
+  path: string | undefined,
+  response: ServerResponse,
+): Promise<void> {
   switch (path) {
     case '/health/live':
       return answerJson(response, 200, { status: 'ok' });

@@ -1,5 +1,5 @@
 /** Splits items into arrays of the given size; the last one may be shorter. */
-export async function* inPages<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[], void> {
+export async function* chunkItems<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[], void> {
   let page: T[] = [];
   for await (const item of items) {
     page.push(item);

@@ -67,7 +67,7 @@ const fcmServiceAccount = z.object({
 export type FcmServiceAccount = z.infer<typeof fcmServiceAccount>;
 
 /** Parsed forms of variables. */
-const heldElsewhere = [
+const parsedVariables = [
   'KAFKA_BROKERS',
   'KAFKA_TLS',
   'KAFKA_TLS_CA_FILE',
@@ -78,10 +78,10 @@ const heldElsewhere = [
   'REDIS_URL',
   'JWT_SECRET',
 ] as const;
-type HeldAsItIs = Omit<Variables, (typeof heldElsewhere)[number]>;
+type UnparsedVariables = Omit<Variables, (typeof parsedVariables)[number]>;
 
 /** The parsed configuration. Components take the fields that they need. */
-export interface Config extends Omit<HeldAsItIs, 'BASE_URL' | 'APP_URL'> {
+export interface Config extends Omit<UnparsedVariables, 'BASE_URL' | 'APP_URL'> {
   /** Undefined if the installation is embedded. */
   readonly cluster: ClusterConfig | undefined;
   /** Undefined if pushes to `ios` devices are off. */
@@ -111,7 +111,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
   const fcmAccount = readFcm(merged['FCM_SERVICE_ACCOUNT_FILE'], faults);
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
-  const { BASE_URL, APP_URL, ...rest } = heldAsItIs(parsed.data);
+  const { BASE_URL, APP_URL, ...rest } = omitParsed(parsed.data);
   return {
     ...rest,
     BASE_URL: BASE_URL?.replace(/\/$/, ''),
@@ -157,9 +157,9 @@ export function showConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Sh
 
 const urlPassword = /\/\/([^:@/]*):.*@/;
 
-function heldAsItIs(all: Variables): HeldAsItIs {
-  const elsewhere: readonly string[] = heldElsewhere;
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !elsewhere.includes(name))) as HeldAsItIs;
+function omitParsed(all: Variables): UnparsedVariables {
+  const parsedNames: readonly string[] = parsedVariables;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !parsedNames.includes(name))) as UnparsedVariables;
 }
 
 /** `parsed` is undefined if other variables are invalid; this part is checked nevertheless. */

@@ -31,7 +31,7 @@ const flag = z
   .pipe(z.enum(['on', 'off', 'true', 'false', '1', '0']))
   .transform((value) => ['on', 'true', '1'].includes(value));
 const days = z.coerce.number().positive();
-const daysOrNone = z.coerce.number().min(0);
+const optionalDays = z.coerce.number().min(0);
 const port = z.coerce.number().int().min(0).max(65_535);
 const url = z.url();
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
@@ -261,11 +261,11 @@ const retention = {
     about:
       'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight. Nodes cache for up to 5 seconds; 10 to 86,400',
   }),
-  TEAM_GRACE_DAYS: daysOrNone.default(7).register(variableDocs, {
+  TEAM_GRACE_DAYS: optionalDays.default(7).register(variableDocs, {
     about:
       'grace period of a team whose owner is below the TEAM tier; then the team is deactivated. Fractions are allowed',
   }),
-  TEAM_REMOVAL_DAYS: daysOrNone.default(60).register(variableDocs, {
+  TEAM_REMOVAL_DAYS: optionalDays.default(60).register(variableDocs, {
     about: 'time from the deactivation of a team to its removal (`removal_at`). Fractions are allowed',
   }),
   AUDIT_RETENTION_DAYS: days.default(365).register(variableDocs, {

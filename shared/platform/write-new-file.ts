@@ -13,9 +13,9 @@ import { dirname, resolve } from 'node:path';
 export async function writeNewFile<T>(
   path: string,
   write: (partial: string) => Promise<T>,
-  companions: readonly string[] = [],
+  companionSuffixes: readonly string[] = [],
 ): Promise<T> {
-  refuseTaken(path, companions);
+  refuseTaken(path, companionSuffixes);
   const partial = `${path}.${process.pid}.partial`;
   const folder = dirname(resolve(path));
   const made = await open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -25,17 +25,17 @@ export async function writeNewFile<T>(
     await made.close();
     const value = await write(partial);
     await toDisk(partial);
-    refuseTaken(path, companions);
+    refuseTaken(path, companionSuffixes);
     await rename(partial, path);
     await toDisk(folder);
     return value;
   } finally {
-    for (const ending of ['', ...companions]) await rm(partial + ending, { force: true });
+    for (const suffix of ['', ...companionSuffixes]) await rm(partial + suffix, { force: true });
   }
 }
 
-function refuseTaken(path: string, companions: readonly string[]): void {
-  const taken = ['', ...companions].map((ending) => path + ending).find(existsSync);
+function refuseTaken(path: string, companionSuffixes: readonly string[]): void {
+  const taken = ['', ...companionSuffixes].map((suffix) => path + suffix).find(existsSync);
   if (taken !== undefined) throw new Error(`${taken} already exists: move it, or choose another path`);
 }
 

@@ -29,7 +29,7 @@ export interface Deliveries {
    */
   claim(
     claims: readonly Claim[],
-    at: { now: number; staleAfterMs: number; again?: readonly RevivableStatus[] },
+    at: { now: number; staleAfterMs: number; again?: readonly UndeliveredStatus[] },
   ): Promise<Set<string>>;
 
   /**
@@ -86,8 +86,8 @@ export const deliveryStatuses = ['pending', 'sent', 'skipped', 'retrying', 'dead
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** The final statuses of pushes that did not reach their device. */
-export const revivable = ['failed', 'skipped', 'dead_token'] as const satisfies readonly DeliveryStatus[];
-export type RevivableStatus = (typeof revivable)[number];
+export const undeliveredStatuses = ['failed', 'skipped', 'dead_token'] as const satisfies readonly DeliveryStatus[];
+export type UndeliveredStatus = (typeof undeliveredStatuses)[number];
 
 export interface Claim {
   readonly messageId: string;

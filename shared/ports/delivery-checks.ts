@@ -14,14 +14,14 @@ export function checkClaims(claims: readonly Claim[]): Claim[] {
 }
 
 /** Splits outcomes into chunks for one write each. Keeps only the last outcome per message and device. */
-export function outcomeParts(outcomes: readonly Outcome[], partMax: number): Outcome[][] {
+export function chunkOutcomes(outcomes: readonly Outcome[], chunkSizeMax: number): Outcome[][] {
   const last = [
     ...new Map(
       outcomes.map((outcome) => [`${outcome.messageId.length} ${outcome.messageId}${outcome.deviceId}`, outcome]),
     ).values(),
   ];
-  return Array.from({ length: Math.ceil(last.length / partMax) }, (_, part) =>
-    last.slice(part * partMax, (part + 1) * partMax),
+  return Array.from({ length: Math.ceil(last.length / chunkSizeMax) }, (_, part) =>
+    last.slice(part * chunkSizeMax, (part + 1) * chunkSizeMax),
   );
 }
 

@@ -54,8 +54,9 @@ export function checkCollection(collection: AnyCollection): void {
     }
   }
   for (const lists of [collection.uniqueKeys, collection.indexes]) {
-    const forms = Object.values(lists).map((fields) => fields.join(' '));
-    if (new Set(forms).size < forms.length) throw new TypeError(`${collection.name}: two indexes have the same fields`);
+    const fieldLists = Object.values(lists).map((fields) => fields.join(' '));
+    if (new Set(fieldLists).size < fieldLists.length)
+      throw new TypeError(`${collection.name}: two indexes have the same fields`);
   }
   for (const name of Object.keys(collection.uniqueKeys)) {
     if (Object.hasOwn(collection.indexes, name))
@@ -97,28 +98,28 @@ export function checkVersion(collection: AnyCollection, version: unknown): asser
 
 /** Returns the values of a new document, one per declared field; missing fields become null. */
 export function checkNew(collection: AnyCollection, document: object): { id: string; values: Map<string, unknown> } {
-  const given = document as { readonly [field: string]: unknown };
-  checkId(collection, given.id);
-  for (const field of Object.keys(given)) {
+  const input = document as { readonly [field: string]: unknown };
+  checkId(collection, input.id);
+  for (const field of Object.keys(input)) {
     if (field !== 'id' && field !== 'version') kindOf(collection, field);
   }
   const values = new Map<string, unknown>();
   for (const field of Object.keys(collection.fields)) {
-    const value = Object.hasOwn(given, field) ? (given[field] ?? null) : null;
+    const value = Object.hasOwn(input, field) ? (input[field] ?? null) : null;
     checkValue(collection, field, value);
     values.set(field, value);
   }
-  return { id: given.id, values };
+  return { id: input.id, values };
 }
 
 /** Returns the values to set, in declaration order. Ignores undefined values. */
 export function checkChanges(collection: AnyCollection, set: object): Map<string, unknown> {
-  return checkGiven(collection, set, (field, value) => checkValue(collection, field, value));
+  return checkFields(collection, set, (field, value) => checkValue(collection, field, value));
 }
 
 /** Returns the increments, in declaration order. */
 export function checkIncrements(collection: AnyCollection, by: object): Map<string, number> {
-  const checked = checkGiven(collection, by, (field, value) => {
+  const checked = checkFields(collection, by, (field, value) => {
     if (kindOf(collection, field) !== 'integer')
       throw new TypeError(`${collection.name}: ${field} is not an integer field`);
     if (!Number.isSafeInteger(value))
@@ -142,13 +143,13 @@ function checkChangeable(collection: AnyCollection): void {
     throw new TypeError(`${collection.name}: an append-only collection cannot be changed`);
 }
 
-function checkGiven(
+function checkFields(
   collection: AnyCollection,
-  given: object,
+  fields: object,
   check: (field: string, value: unknown) => void,
 ): Map<string, unknown> {
   checkChangeable(collection);
-  const values = given as { readonly [field: string]: unknown };
+  const values = fields as { readonly [field: string]: unknown };
   for (const field of Object.keys(values)) {
     if (!Object.hasOwn(collection.fields, field)) throw new TypeError(`${collection.name}: ${field} cannot be set`);
   }
@@ -195,8 +196,8 @@ export function planQuery(collection: AnyCollection, query: AnyQuery): Plan {
       ? collection.indexes[query.index]
       : undefined;
   if (fields === undefined) throw new TypeError(`${collection.name}: index ${query.index} is not declared`);
-  const given = new Map(Object.entries(query.equals).filter(([, value]) => value !== undefined));
-  const equals = fields.slice(0, given.size).map((field) => [field, given.get(field)] as const);
+  const values = new Map(Object.entries(query.equals).filter(([, value]) => value !== undefined));
+  const equals = fields.slice(0, values.size).map((field) => [field, values.get(field)] as const);
   for (const [field, value] of equals) {
     if (value === undefined || value === null)
       throw new TypeError(
@@ -204,9 +205,9 @@ export function planQuery(collection: AnyCollection, query: AnyQuery): Plan {
       );
     checkValue(collection, field, value);
   }
-  if (equals.length < given.size)
+  if (equals.length < values.size)
     throw new TypeError(`${collection.name}: ${query.index} has fewer fields than equals`);
-  const rest = fields.slice(given.size);
+  const rest = fields.slice(values.size);
   for (const bound of [query.from, query.to]) {
     if (bound === undefined) continue;
     if (rest[0] === undefined)

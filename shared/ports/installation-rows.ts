@@ -20,7 +20,7 @@ export interface ChangeRow {
 }
 
 /** The counters of a topic. */
-export interface TopicFiguresRow {
+export interface TopicCountersRow {
   readonly topicId: string;
   readonly messageCount: number;
   readonly lastOffset: number;
@@ -29,7 +29,7 @@ export interface TopicFiguresRow {
 
 /** The row types that are not documents. Changes precede messages, because a stub exists only as its change. */
 export interface StoreRows {
-  readonly topicFigures: TopicFiguresRow;
+  readonly topicFigures: TopicCountersRow;
   readonly changes: ChangeRow;
   readonly messages: MessageRow;
   readonly deliveries: Delivery;

@@ -35,8 +35,8 @@ export async function checkReadiness(
 }
 
 async function stateOf(part: { ping(): Promise<void> }): Promise<PartState> {
-  const answer = Promise.resolve().then(() => part.ping());
-  return within(patienceMs, 'a part’s answer', answer).then(
+  const ping = Promise.resolve().then(() => part.ping());
+  return within(patienceMs, 'a part’s answer', ping).then(
     () => 'ok',
     () => 'down',
   );

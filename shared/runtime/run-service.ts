@@ -33,7 +33,7 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-const calledWrongly = 2;
+const usageExitCode = 2;
 
 /**
  * Runs a service as a process: reads the configuration, opens the engine, starts, and closes on SIGTERM. Logs `ready` when
@@ -53,7 +53,7 @@ export async function runService(name: string, start: (deps: ServiceDeps) => Pro
     log.info({ url: running.url }, 'ready');
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(error instanceof ConfigError ? calledWrongly : 1);
+    process.exit(error instanceof ConfigError ? usageExitCode : 1);
   }
 }
 
@@ -64,15 +64,15 @@ async function openWatching(name: string, config: Config): Promise<{ tracing: Tr
   const tracing = await openTracing(config, { process: { serviceName, version: packageVersion }, log });
   return {
     tracing,
-    log: tracing.isOn ? openLogger(name, config.LOG_LEVEL, undefined, () => tracing.logFields()) : log,
+    log: tracing.isEnabled ? openLogger(name, config.LOG_LEVEL, undefined, () => tracing.logFields()) : log,
   };
 }
 
-interface Opening extends Pick<ServiceDeps, 'config' | 'log' | 'tracing'> {
+interface OpenOptions extends Pick<ServiceDeps, 'config' | 'log' | 'tracing'> {
   readonly start: (deps: ServiceDeps) => Promise<RunningService>;
 }
 
-async function open(own: Closers, { config, log, tracing, start }: Opening): Promise<RunningService> {
+async function open(own: Closers, { config, log, tracing, start }: OpenOptions): Promise<RunningService> {
   const opened = await openEngine(config, { clock: systemClock, log });
   own.add(() => opened.close());
   const engine = tracedEngine(opened, tracing, config);

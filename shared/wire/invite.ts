@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { givenRoles, type TeamInvite } from '../domain/teams/team.ts';
+import { assignableRoles, type TeamInvite } from '../domain/teams/team.ts';
 import { toIso } from '../domain/to-iso.ts';
 
 /** An invite to a team, without the token that the invited person received by email. */
@@ -8,7 +8,7 @@ export const inviteSchema = z
     id: z.uuid(),
     team_id: z.uuid(),
     email: z.string(),
-    role: z.enum(givenRoles),
+    role: z.enum(assignableRoles),
     invited_by_id: z.uuid(),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime(),

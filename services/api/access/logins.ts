@@ -110,7 +110,7 @@ export async function openLogin(
   });
   const user = await retryStale(async () => {
     const found = opening.requireActive(await documents.get(users, userId));
-    return updateWith(documents, users, found, { set, also: [login.insert, ...recorded] });
+    return updateWith(documents, users, found, { set, otherWrites: [login.insert, ...recorded] });
   });
   await deps.directory.changed({ kind: 'user', userId });
   return { user, tokens: await login.tokens() };

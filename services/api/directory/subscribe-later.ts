@@ -1,4 +1,4 @@
-import { Unconfirmed, type Subscribed, type PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
+import { Unconfirmed, type ChannelSubscription, type PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
 
 /**
  * Subscribes, or retries in the background while publish/subscribe is unavailable: callers use the stores until
@@ -8,11 +8,11 @@ export async function subscribeLater(
   bus: Pick<PubSub, 'subscribe'>,
   channel: string,
   listener: (payload: string) => void,
-): Promise<Subscribed> {
+): Promise<ChannelSubscription> {
   try {
     return await bus.subscribe(channel, listener);
   } catch (error) {
-    if (error instanceof Unconfirmed) return error.subscribed;
+    if (error instanceof Unconfirmed) return error.subscription;
     throw error;
   }
 }

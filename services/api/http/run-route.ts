@@ -39,7 +39,7 @@ type Request = IncomingMessage & { params?: unknown };
 
 /** Handles one request with its route, in a span if tracing is on. Uncounted routes (probes, metrics, documents) have no span. */
 export function runRoute(deps: RouteDeps, route: Route, request: Request, response: ServerResponse): Promise<void> {
-  const isTraced = deps.tracing.isOn && route.audience !== 'uncounted';
+  const isTraced = deps.tracing.isEnabled && route.audience !== 'uncounted';
   return isTraced
     ? traceRequest(deps.tracing, { route, request, response }, () => answer(deps, route, request, response))
     : answer(deps, route, request, response);

@@ -2,7 +2,7 @@ import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/chan
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import type { Subscribed, PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
+import type { ChannelSubscription, PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
@@ -56,7 +56,7 @@ export class TopicFeed {
   readonly #place: Pick<Topic, 'id' | 'partition'>;
   readonly #listeners = new Set<(delivery: Delivery) => void>();
   #topicName: string;
-  #subscribed: Subscribed | undefined;
+  #subscribed: ChannelSubscription | undefined;
   #last = -1;
   /** The newest message in history at `#last`; null if there is none, undefined if unknown. */
   #newest: Newest | null | undefined;
@@ -87,7 +87,7 @@ export class TopicFeed {
     this.#subscribed = await subscribeLater(this.#deps.bus, topicChannel(this.topicId), (payload) =>
       this.#receive(payload),
     );
-    this.#last = await this.#deps.history.gaplessTop(this.#place);
+    this.#last = await this.#deps.history.completeUpTo(this.#place);
     this.#recent = new RecentMessages(this.#last);
     this.#isWorking = false;
     await this.#work();

@@ -1,4 +1,4 @@
-import { ledgerMs, revivable } from '@tocsin/shared/ports/deliveries.ts';
+import { ledgerMs, undeliveredStatuses } from '@tocsin/shared/ports/deliveries.ts';
 import { pushQueueOf, pageJob, type PageJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Span } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { loadPush } from '../sending/load-push.ts';
@@ -50,5 +50,9 @@ async function pushToRecipientsOf(deps: PushDeps, job: PageJob, span: Span): Pro
   const recipients = isRenotify
     ? await missedRecipients(deps.engine.deliveries, message, page.recipients)
     : page.recipients;
-  await pushToRecipients(deps, push, recipients, { round: 0, giveUpAt: null, again: isRenotify ? revivable : [] });
+  await pushToRecipients(deps, push, recipients, {
+    round: 0,
+    giveUpAt: null,
+    again: isRenotify ? undeliveredStatuses : [],
+  });
 }

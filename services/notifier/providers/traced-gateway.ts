@@ -4,7 +4,7 @@ import { isToComeAgain, type PushGateway, type PushResult } from './push-gateway
 
 /** Adds a span per batch with the number of pushes per result. The span has failed if the provider accepted no push because of a general error. */
 export function tracedGateway(gateway: PushGateway, platform: Platform, tracing: Tracing): PushGateway {
-  if (!tracing.isOn) return gateway;
+  if (!tracing.isEnabled) return gateway;
   return {
     ...gateway,
     send: async (batch) => {

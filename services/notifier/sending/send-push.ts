@@ -9,7 +9,7 @@ import {
 } from '@tocsin/shared/domain/push/push-job.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
-import type { Claim, Outcome, RevivableStatus } from '@tocsin/shared/ports/deliveries.ts';
+import type { Claim, Outcome, UndeliveredStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { expirePushes } from './expire-pushes.ts';
 import { loadPush, type Push } from './load-push.ts';
@@ -37,7 +37,7 @@ export interface Attempt {
   /** No retries after this time; null in the first round and after an operator's retry, until the first failure sets it. */
   readonly giveUpAt: number | null;
   /** Finished rows that may be attempted once more. */
-  readonly again: readonly RevivableStatus[];
+  readonly again: readonly UndeliveredStatus[];
 }
 
 export interface PushResults {

@@ -91,5 +91,5 @@ function set(
 ): Promise<Team> {
   const recorded =
     action === undefined ? [] : audit({ action, subject: { id: team.id, name: team.name }, details: {} });
-  return updateWith(documents, teams, team, { set: changes, also: [write.require(users, owner), ...recorded] });
+  return updateWith(documents, teams, team, { set: changes, otherWrites: [write.require(users, owner), ...recorded] });
 }

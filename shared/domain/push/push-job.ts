@@ -148,24 +148,20 @@ export function renotifyTopicJob(page: Omit<RenotifyTopicJob, 'kind'>): QueuedPu
 /** Returns a retry job with a new ID from the caller. */
 export function sendJob(
   id: string,
-  again: Omit<SendJob, 'kind'>,
+  job: Omit<SendJob, 'kind'>,
   at: { priority: Priority; delayMs: number },
 ): QueuedPush {
   return {
-    id: `push.${again.messageId}.${id}`,
-    data: { kind: 'send', ...again },
+    id: `push.${job.messageId}.${id}`,
+    data: { kind: 'send', ...job },
     priority: queuePriority(at.priority),
     delayMs: at.delayMs,
   };
 }
 
 /** Returns a job for `receiptsQueue` with a new ID from the caller. */
-export function receiptsJob(
-  id: string,
-  asked: Omit<ReceiptsJob, 'kind'>,
-  delayMs: number,
-): Omit<QueuedPush, 'priority'> {
-  return { id: `receipts.${id}`, data: { kind: 'receipts', ...asked }, delayMs };
+export function receiptsJob(id: string, job: Omit<ReceiptsJob, 'kind'>, delayMs: number): Omit<QueuedPush, 'priority'> {
+  return { id: `receipts.${id}`, data: { kind: 'receipts', ...job }, delayMs };
 }
 
 /** Returns the job of a test push. It runs first in the urgent queue, because the user is waiting. */

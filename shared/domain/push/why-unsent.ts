@@ -4,14 +4,14 @@ import { mobileFilterFault } from './mobile-filter.ts';
 import type { Subscription } from './subscription.ts';
 
 /** The outcome for a device without a ledger row. */
-export interface Unsent {
+export interface UnsentStatus {
   readonly status: 'pending' | 'skipped';
   /** The rule that blocked the push; null while the push is pending. */
   readonly reason: string | null;
 }
 
 /** A push that has not started after this time will not start, because all recipient pages are processed by then. */
-const beginsWithinMs = 60 * 60_000;
+const startsWithinMs = 60 * 60_000;
 
 /**
  * Returns why the ledger has no row for a message and device. Subscribers whose filter rejects the message have no rows. Uses the current settings, which may have changed since.
@@ -19,13 +19,13 @@ const beginsWithinMs = 60 * 60_000;
 export function whyUnsent(
   message: StoredMessage,
   to: { device: Device; subscription: Subscription | null; now: number },
-): Unsent {
+): UnsentStatus {
   const { device, subscription, now } = to;
   const reason = message.isDeleted
     ? 'message deleted'
     : (deviceFault(message, device) ?? subscriptionFault(message, subscription));
   if (reason !== null) return { status: 'skipped', reason };
-  if (now - message.timestamp < beginsWithinMs) return { status: 'pending', reason: null };
+  if (now - message.timestamp < startsWithinMs) return { status: 'pending', reason: null };
   return { status: 'skipped', reason: 'blocked by earlier settings, which have changed since' };
 }
 

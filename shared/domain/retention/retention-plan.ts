@@ -50,18 +50,18 @@ export function planOf(
 ): RetentionPlan {
   const sum = (some: readonly PlannedTopic[]): MessageVolume =>
     some.reduce<MessageVolume>((all, topic) => plusVolume(all, topic), noVolume);
-  const going = topics.filter(({ isHeld }) => !isHeld);
+  const removable = topics.filter(({ isHeld }) => !isHeld);
   return {
     upTo,
     topics: [...topics].sort((a, b) => b.messages - a.messages || (a.topicId < b.topicId ? -1 : 1)),
     tiers: tiers
       .map((tier) => ({
         tier,
-        ...sum(going.filter((topic) => topic.tier === tier)),
+        ...sum(removable.filter((topic) => topic.tier === tier)),
         ofMessages: ofTier.get(tier) ?? 0,
       }))
       .filter(({ messages }) => messages > 0),
-    ...sum(going),
+    ...sum(removable),
     held: sum(topics.filter(({ isHeld }) => isHeld)),
   };
 }

@@ -115,7 +115,7 @@ function nextRemovalStep(team: Team, at: TeamPeriods & { readonly now: number })
   const removalAt = removalTime(team, at);
   // If several notices are due (after an outage or with a short period), the last one replaces the others.
   const due = removalNotices.findLastIndex(({ beforeMs }) => at.now >= removalAt - beforeMs);
-  const given = removalNotices.findIndex(({ notice }) => notice === team.notice);
-  if (due > given) return { kind: 'announce', notice: removalNotices[due]!.notice };
+  const lastNotice = removalNotices.findIndex(({ notice }) => notice === team.notice);
+  if (due > lastNotice) return { kind: 'announce', notice: removalNotices[due]!.notice };
   return at.now >= removalAt ? { kind: 'remove' } : rest;
 }

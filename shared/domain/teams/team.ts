@@ -1,11 +1,11 @@
 export type Role = 'owner' | 'admin' | 'member';
 
 /** The roles that the API assigns; `owner` is the creator. */
-export const givenRoles = ['admin', 'member'] as const;
-export type GivenRole = (typeof givenRoles)[number];
+export const assignableRoles = ['admin', 'member'] as const;
+export type AssignableRole = (typeof assignableRoles)[number];
 
 /** What happens to the topics of a removed team: they are erased, or become private topics of the owner. */
-export type TopicFate = 'erase' | 'convert';
+export type TopicDisposal = 'erase' | 'convert';
 
 /** The notices to a team: the loss of its tier, and three reminders of the removal. */
 export type TeamNotice = 'lapse' | 'removal-30-days' | 'removal-7-days' | 'removal-1-day';
@@ -29,7 +29,7 @@ export interface Team {
   readonly noticeAt: number | null;
   readonly noticeSentAt: number | null;
   /** Set when the removal begins. From then on, the team is not found and nothing can be added to it. */
-  readonly removal: TopicFate | null;
+  readonly removal: TopicDisposal | null;
 }
 
 export interface TeamMember {
@@ -48,7 +48,7 @@ export interface TeamInvite {
   readonly teamId: string;
   /** In lower case; one invite per team and address. */
   readonly email: string;
-  readonly role: GivenRole;
+  readonly role: AssignableRole;
   readonly invitedById: string;
   /** SHA-256 of the emailed token, hex; unique. Null until the email is sent; the invite cannot be accepted before. */
   readonly tokenHash: string | null;

@@ -71,13 +71,13 @@ const reservedNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the error for a name with invalid characters or length, or null. */
-export function nameFormFault(name: string): string | null {
+export function nameSyntaxFault(name: string): string | null {
   return nameForm.test(name) ? null : 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';
 }
 
 /** Returns why the name cannot be used, as text for the caller; null if it can. */
 export function topicNameFault(name: string): string | null {
-  const fault = nameFormFault(name);
+  const fault = nameSyntaxFault(name);
   if (fault !== null) return fault;
   if (reservedNames.has(name.toLowerCase())) return 'is reserved, choose another';
   return null;

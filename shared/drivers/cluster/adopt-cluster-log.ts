@@ -11,7 +11,7 @@ import { kafkaConnection } from './kafka/kafka-connection.ts';
 import { openKafkaEventLog } from './kafka/kafka-event-log.ts';
 import { kafkaGroupId } from './kafka/kafka-group-id.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
-import { baseOf, readSeenLog, replaceLog, type SeenLog } from './mongo/mongo-log-base.ts';
+import { baseOf, readSeenLog, replaceLog, type RecordedLog } from './mongo/mongo-log-base.ts';
 import type { ClusterStoresOptions } from './open-cluster-stores.ts';
 
 export type AdoptOptions = Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'> & {
@@ -49,7 +49,7 @@ async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOpti
         'add partitions (`kafka-topics.sh --alter --partitions`), and adopt it again',
     );
   }
-  await forgetGroups(new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) }), kafka.topic);
+  await resetGroups(new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) }), kafka.topic);
   const raised = (highest: number) => (isRestored ? baseAfterRestore(highest, Date.now()) : baseAbove(highest));
   const bases = basesOf(seen, partitions).map((base, partition) =>
     raised(Math.max(base - 1, seen.watermarks.get(partition) ?? -1)),
@@ -58,7 +58,7 @@ async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOpti
   return { reason, bases };
 }
 
-function basesOf(seen: SeenLog, partitions: number): number[] {
+function basesOf(seen: RecordedLog, partitions: number): number[] {
   return Array.from({ length: partitions }, (_, partition) => baseOf(seen, partition));
 }
 
@@ -67,7 +67,7 @@ const nonEmptyGroup = 68;
 const forgetTimeoutMs = 10_000;
 
 /** Without a committed offset, a group starts at the first record. Kafka rejects this for a group with members. */
-async function forgetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
+async function resetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
   try {
     await admin.call(async (client) => {
       for (const group of logGroups) {

@@ -1,16 +1,16 @@
 import type { KafkaEventLog } from './kafka/kafka-event-log.ts';
-import { baseOf, type SeenLog } from './mongo/mongo-log-base.ts';
+import { baseOf, type RecordedLog } from './mongo/mongo-log-base.ts';
 
 /** The properties of an open log that identify it. */
 export type OpenedLog = Pick<KafkaEventLog, 'clusterId' | 'partitions' | 'endsAtOpen'>;
 
 /** Returns the number of partitions that the store's topics may use. */
-export function partitionsSeen({ known, watermarks }: SeenLog): number {
+export function partitionsSeen({ known, watermarks }: RecordedLog): number {
   return Math.max(known?.bases.length ?? 0, ...[...watermarks.keys()].map((partition) => partition + 1));
 }
 
 /** Returns why the log does not belong to the store, as text for the operator, or null. */
-export function checkLog(seen: SeenLog, { clusterId, partitions, endsAtOpen }: OpenedLog): string | null {
+export function checkLog(seen: RecordedLog, { clusterId, partitions, endsAtOpen }: OpenedLog): string | null {
   const { known, watermarks } = seen;
   if (known !== null && known.clusterId !== clusterId)
     return `the store belongs to the Kafka cluster ${known.clusterId}, but this one is ${clusterId}`;
@@ -25,7 +25,7 @@ export function checkLog(seen: SeenLog, { clusterId, partitions, endsAtOpen }: O
 }
 
 /** Returns why a start rejects the log, with a remedy; null if it belongs to the store. */
-export function whyRefused(seen: SeenLog, log: OpenedLog, topic: string): string | null {
+export function whyRefused(seen: RecordedLog, log: OpenedLog, topic: string): string | null {
   const reason = checkLog(seen, log);
   if (reason === null) return null;
   return (
@@ -35,7 +35,7 @@ export function whyRefused(seen: SeenLog, log: OpenedLog, topic: string): string
 }
 
 /** Rejects a log that does not belong to the store, because it would assign offsets twice. */
-export function requireKnownLog(seen: SeenLog, log: OpenedLog, topic: string): void {
+export function requireKnownLog(seen: RecordedLog, log: OpenedLog, topic: string): void {
   const why = whyRefused(seen, log, topic);
   if (why !== null) throw new Error(why);
 }

@@ -40,8 +40,8 @@ export function inspectLog({
 /** The log as a start would see it, which creates a missing topic. */
 async function describeLog(admin: KafkaAdmin, { topic, partitions }: KafkaTopicOptions): Promise<OpenedLog> {
   const { clusterId } = await admin.call((client) => client.describeCluster(), timeoutMs);
-  const isThere = (await admin.call((client) => client.listTopics(), timeoutMs)).includes(topic);
-  if (!isThere) return { clusterId, partitions, endsAtOpen: new Map() };
+  const exists = (await admin.call((client) => client.listTopics(), timeoutMs)).includes(topic);
+  if (!exists) return { clusterId, partitions, endsAtOpen: new Map() };
   const bounds = await admin.bounds(topic, timeoutMs);
   return {
     clusterId,

@@ -11,7 +11,7 @@ import { openMongo } from './mongo/mongo-connection.ts';
 import { openMongoDeliveries } from './mongo/deliveries/mongo-deliveries.ts';
 import { openMongoDocuments } from './mongo/documents/mongo-documents.ts';
 import { mongoInstallationRows } from './mongo/transfer/mongo-installation-rows.ts';
-import { baseOf, readSeenLog, type SeenLog } from './mongo/mongo-log-base.ts';
+import { baseOf, readSeenLog, type RecordedLog } from './mongo/mongo-log-base.ts';
 import { prepareMessageCollections } from './mongo/messages/mongo-message-collections.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
@@ -59,7 +59,7 @@ async function stateOf({
   eventLog,
   hasMembers,
 }: {
-  seen: SeenLog;
+  seen: RecordedLog;
   eventLog: KafkaEventLog;
   hasMembers: () => Promise<boolean>;
 }): Promise<ExportState> {

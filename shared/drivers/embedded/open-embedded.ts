@@ -19,7 +19,7 @@ import { inspectDataDir } from './data-dir/inspect-data-dir.ts';
 import { jobsMigration } from './jobs/job-table.ts';
 import { keepSecret } from './data-dir/keep-secret.ts';
 import { lockDataDir } from './data-dir/lock-data-dir.ts';
-import { goOnAfterCopy } from './transfer/log-after-copy.ts';
+import { continueLogAfterCopy } from './transfer/log-after-copy.ts';
 import { openMemoryBus } from './bus/memory-bus.ts';
 import { migrate, type Migration } from './sqlite/migrations.ts';
 import { requireNoImport, sqliteInstallationRows, takeInstallation } from './transfer/sqlite-installation-rows.ts';
@@ -74,7 +74,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     const file = new SqliteFile(join(dataDir, fileName));
     own.add(() => file.close());
     migrate(file, migrations);
-    goOnAfterCopy(file.db, { clock, log });
+    continueLogAfterCopy(file.db, { clock, log });
     const messages = openSqliteMessages({ file, clock });
     own.add(() => messages.close());
     const documents = openSqliteDocuments({ file, collections: options.collections });

@@ -101,16 +101,16 @@ async function checkFiles(dir: string, parts: readonly ExportedPart[]): Promise<
 
 async function requireEmpty(rows: InstallationRows): Promise<void> {
   const ends = await rows.ends();
-  const filled = ends.some((end) => end > 0) ? ['log'] : [];
+  const nonEmptyParts = ends.some((end) => end > 0) ? ['log'] : [];
   for (const name of exportedParts) {
     for await (const page of rows.rows(name)) {
-      if (page.length > 0) filled.push(name);
+      if (page.length > 0) nonEmptyParts.push(name);
       break;
     }
   }
-  if (filled.length > 0)
+  if (nonEmptyParts.length > 0)
     throw new Error(
-      `The installation is not empty (${filled.join(', ')}): import into one on which no server was started`,
+      `The installation is not empty (${nonEmptyParts.join(', ')}): import into one on which no server was started`,
     );
 }
 
@@ -137,11 +137,11 @@ interface Writing extends Pick<ImportOptions, 'dir' | 'report'> {
 async function writeRows(
   { rows, dir, report, adapt }: Writing,
   part: ExportedPart,
-  begun: ImportPlace,
+  progress: ImportPlace,
 ): Promise<{ sum: RowsSum; place: ImportPlace }> {
   const { name } = part;
   const [read, adapted] = [new RowsDigest(), new RowsDigest()];
-  let place = begun;
+  let place = progress;
   const keep = async () => {
     place = { ...place, written: { ...place.written, [name]: read.sum.rows } };
     await rows.keepImportPlace(place);
@@ -154,13 +154,13 @@ async function writeRows(
       read.add(row);
       adapted.add(toWrite[at]!);
     }
-    if (read.sum.rows <= (begun.written[name] ?? 0)) continue;
+    if (read.sum.rows <= (progress.written[name] ?? 0)) continue;
     await rows.write(name, toWrite);
     if (read.sum.rows % rowsPerPlace === 0) await keep();
   }
   if (read.sum.rows !== part.rows || read.sum.digest !== part.digest)
     throw new Error(`${name} has ${read.sum.rows} rows that differ from the ${part.rows} of the manifest`);
-  if (read.sum.rows > (begun.written[name] ?? 0)) await keep();
+  if (read.sum.rows > (progress.written[name] ?? 0)) await keep();
   return { sum: adapted.sum, place };
 }
 

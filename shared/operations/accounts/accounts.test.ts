@@ -30,7 +30,7 @@ function withInterruption(documents: Documents, act: () => Promise<unknown>): Do
   return { ...documents, find };
 }
 
-const make = (documents: Documents, user: New<User>) => createAccount(documents, { user, also: [] }, testAudit);
+const make = (documents: Documents, user: New<User>) => createAccount(documents, { user, otherWrites: [] }, testAudit);
 
 test('replaces an unverified account with the same address and username that is created concurrently', async () => {
   const { documents } = engine;

@@ -26,15 +26,15 @@ export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string
  */
 export async function makeRoom(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
   const holder = await findUserByEmail(documents, claim.email);
-  const isOther = holder !== null && holder.id !== claim.id;
-  if (isOther && holder.wasVerified) throw new AppError('conflict', 'Email already registered');
+  const isOtherAccount = holder !== null && holder.id !== claim.id;
+  if (isOtherAccount && holder.wasVerified) throw new AppError('conflict', 'Email already registered');
   const namesake = await findUserByUsername(documents, claim.usernameKey);
   if (namesake !== null && namesake.id !== claim.id && namesake.id !== holder?.id) {
     // The address changed hands between the two lookups: start over.
     if (namesake.email === claim.email) throw new StaleVersion(users.name, namesake.id);
     throw new AppError('conflict', 'Username already taken');
   }
-  return isOther ? removeUnverified(documents, holder, audit) : [];
+  return isOtherAccount ? removeUnverified(documents, holder, audit) : [];
 }
 
 /**
@@ -57,7 +57,7 @@ export async function removeUnverified(documents: Documents, user: User, audit: 
 }
 
 /** Another account took the address or username meanwhile: `makeRoom` reports which, or frees them again. */
-export const isTakenMeanwhile = (error: unknown): boolean =>
+export const isTakenConcurrently = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === users.name;
 
 /**
@@ -66,18 +66,18 @@ export const isTakenMeanwhile = (error: unknown): boolean =>
  */
 export async function createAccount(
   documents: Documents,
-  account: { user: New<User>; consent?: New<Consent>; also: readonly Write[] },
+  account: { user: New<User>; consent?: New<Consent>; otherWrites: readonly Write[] },
   audit: Audit,
 ): Promise<User> {
-  const { user, consent, also } = account;
+  const { user, consent, otherWrites } = account;
   await retryStale(async () => {
     const room = await makeRoom(documents, { email: user.email, usernameKey: user.usernameKey }, audit);
     await documents.commit([
       ...room,
       write.insert(users, user),
       ...(consent === undefined ? [] : [write.insert(consents, consent)]),
-      ...also,
+      ...otherWrites,
     ]);
-  }, isTakenMeanwhile);
+  }, isTakenConcurrently);
   return { ...user, version: 1 };
 }

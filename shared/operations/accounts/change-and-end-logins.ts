@@ -10,7 +10,7 @@ import { users } from '../../collections/users.ts';
 export interface DecidedChange {
   readonly user: User;
   readonly set: Changes<User>;
-  readonly also: readonly Write[];
+  readonly otherWrites: readonly Write[];
 }
 
 /** Logins removed in the same commit; a commit has at most 1,000 writes. */
@@ -27,11 +27,11 @@ export async function changeAndEndLogins(
 ): Promise<{ user: User; changes: readonly Change[] }> {
   const ended = new Set<string>();
   const user = await retryStale(async () => {
-    const { user: found, set, also } = await decide();
+    const { user: found, set, otherWrites } = await decide();
     const last = await endLoginsButLast(documents, found.id, ended);
     const changed = await updateWith(documents, users, found, {
       set,
-      also: [...last.map((id) => write.remove(loginSessions, id)), ...also],
+      otherWrites: [...last.map((id) => write.remove(loginSessions, id)), ...otherWrites],
     });
     for (const id of last) ended.add(id);
     return changed;

@@ -7,7 +7,7 @@ export type HashingJob =
   { readonly password: string; readonly cost: number } | { readonly password: string; readonly hash: string };
 
 /** Linux has priorities per thread; on other systems the priority is per process and is not changed. */
-function giveWay(): void {
+function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 }
 
@@ -18,6 +18,6 @@ function hashInThread(job: HashingJob): string | boolean {
 
 if (parentPort !== null) {
   const port = parentPort;
-  giveWay();
+  lowerPriority();
   port.on('message', (job: HashingJob) => port.postMessage({ value: hashInThread(job) }));
 }

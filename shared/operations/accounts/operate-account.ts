@@ -14,7 +14,7 @@ import { findUserByEmail, updateUserByEmail } from '../../collections/users.ts';
 export function verifyAccount(documents: Documents, email: string, audit: Audit): Promise<User> {
   return updateUserByEmail(documents, email, ({ id }) => ({
     set: { isVerified: true, wasVerified: true },
-    also: audit({ action: 'account.verified', subject: { id }, details: {} }),
+    otherWrites: audit({ action: 'account.verified', subject: { id }, details: {} }),
   }));
 }
 
@@ -22,7 +22,11 @@ export function verifyAccount(documents: Documents, email: string, audit: Audit)
 export function endLogins(documents: Documents, email: string, audit: Audit) {
   return changeAndEndLogins(documents, async () => {
     const user = await load(documents, email);
-    return { user, set: {}, also: audit({ action: 'account.logins_ended', subject: { id: user.id }, details: {} }) };
+    return {
+      user,
+      set: {},
+      otherWrites: audit({ action: 'account.logins_ended', subject: { id: user.id }, details: {} }),
+    };
   });
 }
 
@@ -34,7 +38,7 @@ export function setPassword(documents: Documents, email: string, passwordHash: s
     return {
       user,
       set: { passwordHash },
-      also: [...(await voidMailTokens(documents, user.id, 'password-reset')), ...recorded],
+      otherWrites: [...(await voidMailTokens(documents, user.id, 'password-reset')), ...recorded],
     };
   });
 }

@@ -29,17 +29,17 @@ export interface Passwords {
  */
 export function openPasswords(options: { cost?: number; concurrency?: number } = {}): Passwords {
   const cost = options.cost ?? passwordCost;
-  const inTurn = gate(options.concurrency ?? concurrencyHere());
+  const limit = concurrencyLimiter(options.concurrency ?? defaultConcurrency());
   const threads = new HashingThreads();
   // A salt with a hash that no password matches.
   const nobody = `${bcrypt.genSaltSync(cost)}${'.'.repeat(31)}`;
   return {
     async hash(password) {
       if (isTooLong(password)) throw new RangeError('a password of more than 72 bytes cannot be hashed');
-      return inTurn(() => threads.run<string>({ password, cost }));
+      return limit(() => threads.run<string>({ password, cost }));
     },
     async matches(password, hash) {
-      const isMatch = await inTurn(() => threads.run<boolean>({ password, hash: hash ?? nobody }));
+      const isMatch = await limit(() => threads.run<boolean>({ password, hash: hash ?? nobody }));
       return isMatch && hash !== null && !isTooLong(password);
     },
     close: () => threads.close(),
@@ -55,7 +55,7 @@ const threadsMax = 2;
  * Leaves one core to the event loop, with at least one and at most two threads, so that publishes do not wait for hashing
  * (measurements: docs/decisions/0001-count-login-attempts-before-hashing.md).
  */
-function concurrencyHere(): number {
+function defaultConcurrency(): number {
   return Math.max(1, Math.min(availableParallelism() - 1, threadsMax));
 }
 
@@ -82,7 +82,7 @@ class HashingThreads {
 }
 
 /** Runs up to `concurrency` jobs and queues up to `waitingMax`, in order of arrival. */
-function gate(concurrency: number): <T>(run: () => Promise<T>) => Promise<T> {
+function concurrencyLimiter(concurrency: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (run) => {

@@ -10,6 +10,6 @@ import { updateUserByEmail } from '../../collections/users.ts';
 export function setActive(documents: Documents, email: string, isActive: boolean, audit: Audit): Promise<User> {
   return updateUserByEmail(documents, email, ({ id }) => ({
     set: { isActive },
-    also: audit({ action: isActive ? 'account.enabled' : 'account.disabled', subject: { id }, details: {} }),
+    otherWrites: audit({ action: isActive ? 'account.enabled' : 'account.disabled', subject: { id }, details: {} }),
   }));
 }

@@ -34,7 +34,7 @@ export async function setTier(
       expires_at: set.tierExpiresAt,
       additional_members: set.additionalMembers,
     };
-    return { set, also: audit({ action: 'account.tier_changed', subject: { id: before.id }, details }) };
+    return { set, otherWrites: audit({ action: 'account.tier_changed', subject: { id: before.id }, details }) };
   });
   if (reachesTier(tierInForce(user, setting.now), 'TEAM')) await endGraces(documents, user.id);
   return user;

@@ -34,7 +34,7 @@ export async function findAuditEntries(documents: Documents, filter: AuditFilter
   let lookedAt = 0;
   let last: AuditPlace | null = null;
   for await (const entry of paginate(documents, filter)) {
-    if (fits(entry, filter)) found.push(entry);
+    if (matches(entry, filter)) found.push(entry);
     lookedAt += 1;
     last = { at: entry.at, id: entry.id };
     if (found.length >= limit || lookedAt >= lookedAtMax)
@@ -86,7 +86,7 @@ async function withOrigins(documents: Documents, entries: readonly AuditEntry[])
   return entries.map((entry) => ({ entry, origin: origins.get(entry.id) ?? null }));
 }
 
-function fits(entry: AuditEntry, { actor, action }: AuditFilter): boolean {
+function matches(entry: AuditEntry, { actor, action }: AuditFilter): boolean {
   return (actor === undefined || entry.actor === actor) && (action === undefined || entry.action === action);
 }
 
@@ -122,7 +122,7 @@ async function* walkIndex(
     });
     // Entries with the same millisecond as the last one are read again.
     for (const entry of page) {
-      if (last !== undefined && !isBehind(entry, last)) continue;
+      if (last !== undefined && !isAfter(entry, last)) continue;
       last = entry;
       yield entry;
     }
@@ -134,7 +134,7 @@ async function* walkIndex(
 }
 
 /** Whether the first is older than the second. */
-const isBehind = (entry: AuditPlace, other: AuditPlace): boolean =>
+const isAfter = (entry: AuditPlace, other: AuditPlace): boolean =>
   entry.at < other.at || (entry.at === other.at && entry.id < other.id);
 
 /** Merges both in one order. */
@@ -144,7 +144,7 @@ async function* merged(
 ): AsyncGenerator<AuditEntry, void> {
   let [first, second] = [await one.next(), await two.next()];
   while (first.done !== true || second.done !== true) {
-    const isFirst = second.done === true || (first.done !== true && isBehind(second.value, first.value));
+    const isFirst = second.done === true || (first.done !== true && isAfter(second.value, first.value));
     if (isFirst) {
       yield first.value!;
       first = await one.next();

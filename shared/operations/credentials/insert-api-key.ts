@@ -11,12 +11,12 @@ import { commitWithinQuota } from '../../collections/quota-guards.ts';
 export async function insertApiKey(
   documents: Documents,
   key: ApiKey,
-  { loadOwner, also }: { readonly loadOwner: () => Promise<Write>; readonly also: readonly Write[] },
+  { loadOwner, otherWrites }: { readonly loadOwner: () => Promise<Write>; readonly otherWrites: readonly Write[] },
 ): Promise<void> {
   await commitWithinQuota(documents, key.userId, async () => {
     const owner = await loadOwner();
     const count = await documents.count(apiKeys, { index: 'byUser', equals: { userId: key.userId } });
     if (count >= apiKeysMax) throw new AppError('forbidden', 'API key limit reached');
-    return { writes: [owner, write.insert(apiKeys, key), ...also], result: undefined };
+    return { writes: [owner, write.insert(apiKeys, key), ...otherWrites], result: undefined };
   });
 }

@@ -21,6 +21,6 @@ export function setApiKeyActive(
     if (isActive && hasExpired(key, now)) throw new AppError('invalid', 'API key has expired');
     if (key.isActive === isActive) return key;
     const recorded = audit({ action: isActive ? 'api_key.enabled' : 'api_key.revoked', subject: key, details: {} });
-    return updateWith(documents, apiKeys, key, { set: { isActive }, also: recorded });
+    return updateWith(documents, apiKeys, key, { set: { isActive }, otherWrites: recorded });
   });
 }

@@ -108,7 +108,7 @@ export class History {
   }
 
   /** Returns the topic's last offset without gaps below it. Lower than its last record only while the watermark is delayed. */
-  async gaplessTop(topic: TopicPlace): Promise<number> {
+  async completeUpTo(topic: TopicPlace): Promise<number> {
     const last = await this.lastOffset(topic.id);
     return Math.min(last, await this.waitForWatermark(topic.partition, last));
   }

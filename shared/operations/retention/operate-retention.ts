@@ -80,6 +80,6 @@ function change(
 ): Promise<RetentionState> {
   return retryStale(async () => {
     const state = await readRetentionState(documents);
-    return updateWith(documents, retentionStates, state, { set: decide(state), also: recorded });
+    return updateWith(documents, retentionStates, state, { set: decide(state), otherWrites: recorded });
   });
 }

@@ -18,11 +18,11 @@ export function setHold(documents: Documents, name: string, isHeld: boolean, aud
     if (topic === null) throw new AppError('not_found', 'Topic not found');
     if (topic.isHeld === isHeld) return topic;
     const owner = await documents.get(users, topic.ownerId);
-    const also = [
+    const otherWrites = [
       // Only one of a concurrent hold and account deletion is stored, see `removeAccount`.
       ...(owner === null ? [] : [write.update(users, owner, {})]),
       ...audit({ action: isHeld ? 'topic.held' : 'topic.released', subject: topic, details: {} }),
     ];
-    return updateWith(documents, topics, topic, { set: { isHeld }, also });
+    return updateWith(documents, topics, topic, { set: { isHeld }, otherWrites });
   });
 }

@@ -9,7 +9,7 @@ import { topics } from '../../collections/topics.ts';
 /** More private topics than any tier allows. */
 const privateTopicsMax = 1_000;
 /** Each subscription needs two of a commit's 1,000 writes. The rest is pruned on access. */
-const endedAtOnceMax = 400;
+const subscriptionsPerCommitMax = 400;
 
 /**
  * Removes the user from the team, with the user's subscriptions to the team's private topics. Keeps topic tokens and
@@ -20,10 +20,10 @@ export function removeMember(documents: Documents, teamId: string, userId: strin
   return retryStale(async () => {
     const member = await findMember(documents, teamId, userId);
     if (member === null) return false;
-    const ended = (await subscriptionsToEnd(documents, member)).slice(0, endedAtOnceMax);
+    const endedSubscriptions = (await subscriptionsToEnd(documents, member)).slice(0, subscriptionsPerCommitMax);
     await documents.commit([
       write.remove(teamMembers, member.id, member.version),
-      ...ended.flatMap(({ id, version, topicId }) => [
+      ...endedSubscriptions.flatMap(({ id, version, topicId }) => [
         write.remove(subscriptions, id, version),
         write.increment(topics, topicId, { subscriberCount: -1 }),
       ]),

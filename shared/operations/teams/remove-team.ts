@@ -1,7 +1,7 @@
 import type { Change } from '../../domain/change.ts';
 import { topicChange } from '../../domain/change.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { Team, TopicFate } from '../../domain/teams/team.ts';
+import type { Team, TopicDisposal } from '../../domain/teams/team.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
 import { write, type Documents, type Write } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';
@@ -46,14 +46,19 @@ const batchSize = 100;
  * Throws `not_found` `Team not found`, and `conflict` without changes if a topic to erase
  * is under legal hold. `by` is the actor for the audit log.
  */
-export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: TopicFate, by: Audit): Promise<void> {
+export async function removeTeam(
+  deps: RemoveTeamDeps,
+  teamId: string,
+  disposal: TopicDisposal,
+  by: Audit,
+): Promise<void> {
   const { documents } = deps;
   const team = await retryStale(async () => {
     const found = await findTeam(documents, teamId);
     if (found === null) throw new AppError('not_found', 'Team not found');
-    if (fate === 'erase' && (await holdsTopic(documents, teamId)))
+    if (disposal === 'erase' && (await holdsTopic(documents, teamId)))
       throw new AppError('conflict', 'Topic is under legal hold');
-    return beginRemoval(documents, found, { fate, recorded: by(deletionOf(found, fate, 'request')) });
+    return beginRemoval(documents, found, { disposal, recorded: by(deletionOf(found, disposal, 'request')) });
   });
   await finishRemoval(deps, team);
 }
@@ -61,7 +66,7 @@ export async function removeTeam(deps: RemoveTeamDeps, teamId: string, fate: Top
 /** Removes a team like `removeTeam` if it has not changed since it was read; its topics become the owner's. Throws StaleVersion without changes. */
 export async function removeUnchangedTeam(deps: RemoveTeamDeps, team: Team): Promise<void> {
   const recorded = deps.audit(deletionOf(team, 'convert', 'lapsed'));
-  await finishRemoval(deps, await beginRemoval(deps.documents, team, { fate: 'convert', recorded }));
+  await finishRemoval(deps, await beginRemoval(deps.documents, team, { disposal: 'convert', recorded }));
 }
 
 /** Removes a team whose owner's account was deleted, with its remaining topics. */
@@ -70,23 +75,23 @@ export async function removeTeamOfNobody(deps: RemoveTeamDeps, { id }: Team): Pr
     const found = await deps.documents.get(teams, id);
     if (found === null || found.removal !== null) return found;
     return beginRemoval(deps.documents, found, {
-      fate: 'erase',
+      disposal: 'erase',
       recorded: deps.audit(deletionOf(found, 'erase', 'account_deleted')),
     });
   });
   if (team !== null) await completeRemoval(deps, team);
 }
 
-const deletionOf = (team: Team, topics: TopicFate, reason: 'request' | 'lapsed' | 'account_deleted') =>
+const deletionOf = (team: Team, topics: TopicDisposal, reason: 'request' | 'lapsed' | 'account_deleted') =>
   ({ action: 'team.deleted', subject: { id: team.id, name: team.name }, details: { topics, reason } }) as const;
 
 /** Runs and records the first step. Throws StaleVersion. */
 function beginRemoval(
   documents: Documents,
   team: Team,
-  { fate, recorded }: { fate: TopicFate; recorded: readonly Write[] },
+  { disposal, recorded }: { disposal: TopicDisposal; recorded: readonly Write[] },
 ): Promise<Team> {
-  return updateWith(documents, teams, team, { set: { removal: fate }, also: recorded });
+  return updateWith(documents, teams, team, { set: { removal: disposal }, otherWrites: recorded });
 }
 
 async function finishRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
@@ -115,9 +120,11 @@ export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise
 
 /** Returns teams whose removal has begun, oldest first. */
 export async function findRemovals(documents: Documents, limit: number): Promise<Team[]> {
-  const fates: readonly TopicFate[] = ['erase', 'convert'];
+  const disposals: readonly TopicDisposal[] = ['erase', 'convert'];
   return (
-    await Promise.all(fates.map((removal) => documents.find(teams, { index: 'byRemoval', equals: { removal }, limit })))
+    await Promise.all(
+      disposals.map((removal) => documents.find(teams, { index: 'byRemoval', equals: { removal }, limit })),
+    )
   ).flat();
 }
 

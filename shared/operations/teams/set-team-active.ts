@@ -26,6 +26,6 @@ export function setTeamActive(
       subject: { id: team.id, name: team.name },
       details: {},
     });
-    return updateWith(documents, teams, team, { set: fieldsWhenSet(to), also: recorded });
+    return updateWith(documents, teams, team, { set: fieldsWhenSet(to), otherWrites: recorded });
   });
 }

@@ -34,7 +34,7 @@ export async function retainMessages(
   given: TopicCleanup,
   at: RetainRun,
 ): Promise<BatchReport> {
-  const cleanup = at.hasSettled && given.isSettling !== true ? await beginAnew(documents, given) : given;
+  const cleanup = at.hasSettled && given.isSettling !== true ? await restart(documents, given) : given;
   if (cleanup === null) return { removed: 0, hasMore: true };
   let after = cleanup.doneUpTo ?? -1;
   let hasMore = true;
@@ -46,7 +46,7 @@ export async function retainMessages(
     after = last ?? after;
     hasMore = last !== null;
   }
-  await keepPlace(documents, cleanup, after);
+  await saveProgress(documents, cleanup, after);
   return { removed: 0, hasMore };
 }
 
@@ -66,7 +66,7 @@ async function lifetimeNow(
 }
 
 /** Null if another run changed it meanwhile. */
-async function beginAnew(documents: Documents, cleanup: TopicCleanup): Promise<TopicCleanup | null> {
+async function restart(documents: Documents, cleanup: TopicCleanup): Promise<TopicCleanup | null> {
   try {
     return await documents.update(topicCleanups, cleanup, { isSettling: true, doneUpTo: null });
   } catch (error) {
@@ -76,7 +76,7 @@ async function beginAnew(documents: Documents, cleanup: TopicCleanup): Promise<T
 }
 
 /** Another run may have advanced further or finished; its progress counts. */
-async function keepPlace(documents: Documents, cleanup: TopicCleanup, doneUpTo: number): Promise<void> {
+async function saveProgress(documents: Documents, cleanup: TopicCleanup, doneUpTo: number): Promise<void> {
   if (doneUpTo <= (cleanup.doneUpTo ?? -1)) return;
   await documents.update(topicCleanups, cleanup, { doneUpTo }).catch((error: unknown) => {
     if (!(error instanceof StaleVersion)) throw error;

@@ -11,9 +11,9 @@ export async function openTracing(
   config: Config,
   { process, log }: { process: { serviceName: string; version: string }; log: Logger },
 ): Promise<Tracing> {
-  const asked = tracingSettings(config, process);
-  if (asked.kind === 'unmet') log.warn(`tracing is off: ${asked.why}`);
-  if (asked.kind !== 'on') return untraced;
+  const requested = tracingSettings(config, process);
+  if (requested.kind === 'unmet') log.warn(`tracing is off: ${requested.why}`);
+  if (requested.kind !== 'on') return untraced;
   const { otelTracing } = await import('./otel-tracing.ts');
-  return otelTracing(asked.settings, log);
+  return otelTracing(requested.settings, log);
 }

@@ -109,11 +109,11 @@ test('records the kind of a failure without its message, and no failure for a re
 });
 
 test("propagates the span's context, or the context that the span was given to propagate", async () => {
-  expect(tracing.handOn()).toBeUndefined();
+  expect(tracing.contextForJobs()).toBeUndefined();
   await tracing.span({ name: 'request', kind: 'server', parent: null }, async (span) => {
-    expect(tracing.handOn()).toEqual(span.context);
-    await tracing.span({ name: 'job', kind: 'consumer', parent: sampled, handsOn: sampled }, () =>
-      tracing.span({ name: 'page', kind: 'internal' }, async () => expect(tracing.handOn()).toEqual(sampled)),
+    expect(tracing.contextForJobs()).toEqual(span.context);
+    await tracing.span({ name: 'job', kind: 'consumer', parent: sampled, propagated: sampled }, () =>
+      tracing.span({ name: 'page', kind: 'internal' }, async () => expect(tracing.contextForJobs()).toEqual(sampled)),
     );
   });
 });

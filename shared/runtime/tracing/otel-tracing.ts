@@ -54,9 +54,9 @@ const kinds = {
 /** The active span of the current execution. */
 interface Active {
   readonly spanContext: SpanContext;
-  readonly handsOn: TraceContext | undefined;
+  readonly propagated: TraceContext | undefined;
   /** After the span has ended, log lines of later work, such as a stream, do not contain its IDs. */
-  isOver: boolean;
+  hasEnded: boolean;
 }
 
 /** Tracing with the OpenTelemetry SDK over OTLP/HTTP. It has no global state, so a process can have several. */
@@ -78,7 +78,7 @@ export function otelTracing(settings: TracingSettings, log: Logger): Tracing {
 }
 
 class OtelTracing implements Tracing {
-  readonly isOn = true;
+  readonly isEnabled = true;
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
   readonly #active = new AsyncLocalStorage<Active>();
@@ -95,7 +95,7 @@ class OtelTracing implements Tracing {
     // Consumer spans link to the producer's span even if it is also the parent (semantic conventions of messaging).
     const links = kind === 'consumer' && above !== undefined ? [{ context: above }] : [];
     const span = this.#tracer.startSpan(name, { kind: kinds[kind], attributes, links }, contextOf(above));
-    return new OpenSpan(span, options.handsOn ?? (parent === undefined ? active?.handsOn : undefined));
+    return new OpenSpan(span, options.propagated ?? (parent === undefined ? active?.propagated : undefined));
   }
 
   within<T>(span: OpenSpan, run: () => T): T {
@@ -114,16 +114,16 @@ class OtelTracing implements Tracing {
     }
   }
 
-  handOn(): TraceContext | undefined {
+  contextForJobs(): TraceContext | undefined {
     const active = this.#active.getStore();
-    return active === undefined ? undefined : (active.handsOn ?? toTraceContext(active.spanContext));
+    return active === undefined ? undefined : (active.propagated ?? toTraceContext(active.spanContext));
   }
 
   logFields(): Readonly<Record<string, string>> {
     const active = this.#active.getStore();
-    if (active === undefined || active.isOver) return {};
+    if (active === undefined || active.hasEnded) return {};
     const { traceId, spanId, traceFlags } = active.spanContext;
-    return { trace_id: traceId, span_id: spanId, trace_flags: flagsOf(traceFlags) };
+    return { trace_id: traceId, span_id: spanId, trace_flags: formatFlags(traceFlags) };
   }
 
   /** Spans that cannot be sent in time are lost, which was logged. */
@@ -138,9 +138,9 @@ class OpenSpan implements Span {
   #span: OtelSpan | undefined;
   #context: TraceContext | undefined;
 
-  constructor(span: OtelSpan, handsOn: TraceContext | undefined) {
+  constructor(span: OtelSpan, propagated: TraceContext | undefined) {
     this.#span = span;
-    this.active = { spanContext: span.spanContext(), handsOn, isOver: false };
+    this.active = { spanContext: span.spanContext(), propagated, hasEnded: false };
   }
 
   get context(): TraceContext {
@@ -159,7 +159,7 @@ class OpenSpan implements Span {
     else if (failure !== undefined)
       span.setAttribute('error.type', kindOf(failure)).setStatus({ code: SpanStatusCode.ERROR });
     span.end();
-    this.active.isOver = true;
+    this.active.hasEnded = true;
     this.#span = undefined;
   }
 }
@@ -174,10 +174,10 @@ function kindOf(failure: unknown): string {
 const contextOf = (above: SpanContext | undefined): Context =>
   above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above);
 
-const flagsOf = (traceFlags: number): string => traceFlags.toString(16).padStart(2, '0');
+const formatFlags = (traceFlags: number): string => traceFlags.toString(16).padStart(2, '0');
 
 function toTraceContext({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
-  const traceparent = `00-${traceId}-${spanId}-${flagsOf(traceFlags)}`;
+  const traceparent = `00-${traceId}-${spanId}-${formatFlags(traceFlags)}`;
   const tracestate = traceState?.serialize() ?? '';
   return tracestate === '' ? { traceparent } : { traceparent, tracestate };
 }

@@ -6,7 +6,7 @@ import type { Tracing } from './tracing.ts';
 
 /** Wraps the engine so that its log and job queue create spans and propagate traces. Returns the engine itself without tracing. */
 export function tracedEngine(engine: Engine, tracing: Tracing, { KAFKA_TOPIC }: Pick<Config, 'KAFKA_TOPIC'>): Engine {
-  if (!tracing.isOn) return engine;
+  if (!tracing.isEnabled) return engine;
   const isCluster = engine.kind === 'cluster';
   return {
     ...engine,

@@ -18,7 +18,7 @@ export function tracedJobQueue(
         name: `process ${queue}`,
         kind: 'consumer',
         parent: parent ?? null,
-        handsOn: parent,
+        propagated: parent,
         attributes: {
           'messaging.system': system,
           ...messagingOperation('process'),
@@ -33,7 +33,7 @@ export function tracedJobQueue(
   };
   return {
     add: (queue, added) => {
-      const trace = tracing.handOn();
+      const trace = tracing.contextForJobs();
       return jobs.add(
         queue,
         added.map((job) => ('trace' in job.data ? job : withTrace(job, trace))),

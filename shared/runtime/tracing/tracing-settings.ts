@@ -22,7 +22,7 @@ export interface TracingSettings {
 }
 
 /** The settings of the standard variables. */
-export type AskedTracing =
+export type RequestedTracing =
   | { readonly kind: 'off' }
   /** An unsupported setting, as a sentence for the operator. */
   | { readonly kind: 'unmet'; readonly why: string }
@@ -35,11 +35,11 @@ const defaultEndpoint = 'http://localhost:4318';
  * Reads `OTEL_*`. Tracing is off unless an endpoint or the exporter `otlp` is set. `serviceName` is the default of
  * OTEL_SERVICE_NAME.
  */
-export function tracingSettings(config: Config, process: { serviceName: string; version: string }): AskedTracing {
+export function tracingSettings(config: Config, process: { serviceName: string; version: string }): RequestedTracing {
   const exporter = config.OTEL_TRACES_EXPORTER;
   const endpoint = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  const isAsked = exporter === undefined ? endpoint !== undefined : exporter !== 'none';
-  if (config.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || !isAsked) return { kind: 'off' };
+  const isRequested = exporter === undefined ? endpoint !== undefined : exporter !== 'none';
+  if (config.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || !isRequested) return { kind: 'off' };
   const protocol = config.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? config.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';
   const sampler = samplerNames.find((name) => name === config.OTEL_TRACES_SAMPLER);
   if (exporter !== undefined && exporter !== 'otlp')

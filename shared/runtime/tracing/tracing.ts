@@ -17,7 +17,7 @@ export interface SpanOptions {
   /** The parent, and for a consumer also the link; null for a new trace. Default: the active span. */
   readonly parent?: TraceContext | null;
   /** The context that jobs added within the span propagate instead of its own, so that pages and retries of one task are siblings. */
-  readonly handsOn?: TraceContext | undefined;
+  readonly propagated?: TraceContext | undefined;
 }
 
 export interface Span {
@@ -31,14 +31,14 @@ export interface Span {
 /** Creates spans and provides the active context. Never throws, and never blocks except in `close`. */
 export interface Tracing {
   /** Whether tracing is on; otherwise all methods do nothing. */
-  readonly isOn: boolean;
+  readonly isEnabled: boolean;
   start(options: SpanOptions): Span;
   /** Runs a function with the span active, including after its awaits. Does not end the span. */
   within<T>(span: Span, run: () => T): T;
   /** Starts a span, runs a function within it, and ends it. A rejection marks the span as failed and is rethrown. */
   span<T>(options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T>;
   /** The context for a new job; undefined without an active span. */
-  handOn(): TraceContext | undefined;
+  contextForJobs(): TraceContext | undefined;
   /** Log fields of the active span: `trace_id`, `span_id` and `trace_flags`, or none. */
   logFields(): Readonly<Record<string, string>>;
   /** Sends pending spans; takes at most two seconds. */
@@ -49,11 +49,11 @@ const noSpan: Span = { context: { traceparent: '' }, set: () => undefined, end: 
 
 /** Tracing that does nothing. */
 export const untraced: Tracing = {
-  isOn: false,
+  isEnabled: false,
   start: () => noSpan,
   within: (_, run) => run(),
   span: (_, run) => run(noSpan),
-  handOn: () => undefined,
+  contextForJobs: () => undefined,
   logFields: () => ({}),
   close: () => Promise.resolve(),
 };

@@ -41,7 +41,7 @@ export function changePassword(
         return {
           user,
           set: { passwordHash },
-          also: [
+          otherWrites: [
             ...(await voidMailTokens(deps.engine.documents, user.id, 'password-reset')),
             login.insert,
             ...recorded,

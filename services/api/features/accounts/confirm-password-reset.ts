@@ -35,7 +35,7 @@ export function confirmPasswordReset(
         return {
           user,
           set: { passwordHash, isVerified: true, wasVerified: true },
-          also: [
+          otherWrites: [
             write.remove(mailTokens, mailToken.id, mailToken.version),
             ...auditAs(deps, context, { actor: user.id, through: 'mail_link' })({
               action: 'password.reset',

@@ -67,7 +67,7 @@ export function register(
             consentMethod: 'web_checkbox',
             isActive: true,
           },
-          also: auditAs(deps, context, { actor: 'anonymous', through: 'nothing' })({
+          otherWrites: auditAs(deps, context, { actor: 'anonymous', through: 'nothing' })({
             action: 'account.created',
             subject: { id: user.id },
             details: { method: 'password' },

@@ -1,7 +1,7 @@
 import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import { write, type Changes, type Write } from '@tocsin/shared/ports/documents.ts';
-import { isTakenMeanwhile, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { isTakenConcurrently, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { voidMailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
@@ -36,7 +36,10 @@ export function updateMe(
     success: { status: 200, schema: userSchema, description: 'The changed account' },
     errors: { 409: 'The username or the email is taken.' },
     handle: async (context, { body: input }) => {
-      const { before, after, addressChangeId } = await retryStale(() => change(deps, context, input), isTakenMeanwhile);
+      const { before, after, addressChangeId } = await retryStale(
+        () => change(deps, context, input),
+        isTakenConcurrently,
+      );
       if (after !== before) await deps.directory.changed({ kind: 'user', userId: after.id });
       if (after.email !== before.email) {
         await requestMail(deps, after.email, { kind: 'verify-email', userId: after.id });

@@ -52,7 +52,7 @@ export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' |
         createdAt: context.now,
         expiresAt: fields.expires_at ?? null,
       });
-      const also = auditOf(
+      const otherWrites = auditOf(
         deps,
         context,
       )({
@@ -61,7 +61,7 @@ export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' |
         details: { scopes: key.scopes, expires_at: key.expiresAt },
       });
       const { documents } = deps.engine;
-      await insertApiKey(documents, key, { loadOwner: () => requireOwnAccount(documents, key.userId), also });
+      await insertApiKey(documents, key, { loadOwner: () => requireOwnAccount(documents, key.userId), otherWrites });
       return { status: 201, body: { ...toApiKeyJson(key, context.now), key: secret } };
     },
   });

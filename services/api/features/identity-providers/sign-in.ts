@@ -2,7 +2,7 @@ import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { newUser, type User } from '@tocsin/shared/domain/accounts/user.ts';
 import { UniqueKeyViolation, write, type Write } from '@tocsin/shared/ports/documents.ts';
-import { isTakenMeanwhile, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { isTakenConcurrently, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
 import { findIdentity, identities } from '@tocsin/shared/collections/identities.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { findUserByEmail, users } from '@tocsin/shared/collections/users.ts';
@@ -105,6 +105,6 @@ function requireUsable(user: User | null): User {
  * email and `makeRoom` (its `conflict`), or before the commit.
  */
 const isLostRace = (error: unknown): boolean =>
-  isTakenMeanwhile(error) ||
+  isTakenConcurrently(error) ||
   (error instanceof UniqueKeyViolation && error.collection === identities.name) ||
   (error instanceof AppError && error.code === 'conflict');

@@ -1,7 +1,7 @@
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
-import { nameFormFault, topicNameKey } from '@tocsin/shared/domain/topics/topic.ts';
+import { nameSyntaxFault, topicNameKey } from '@tocsin/shared/domain/topics/topic.ts';
 import { UniqueKeyViolation, write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
 import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
 import {
@@ -54,7 +54,7 @@ export function setConsumer(deps: Pick<ApiDeps, 'directory' | 'engine' | 'histor
     },
     async handle(context, { loaded: { topic, of }, body: { offset } }) {
       const name = context.params['consumer']!;
-      const fault = nameFormFault(name);
+      const fault = nameSyntaxFault(name);
       if (fault !== null) throw new AppError('unprocessable', `consumer: ${fault}`);
       const consumer = await keep(deps, context.caller, {
         ...of,

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { GivenRole, TeamMember } from '@tocsin/shared/domain/teams/team.ts';
+import type { AssignableRole, TeamMember } from '@tocsin/shared/domain/teams/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
 import { describeMembers } from '@tocsin/shared/operations/teams/describe-members.ts';
@@ -41,7 +41,7 @@ export function changeMemberRole(
   });
 }
 
-function setRole(documents: Documents, id: string, role: GivenRole, audit: Audit): Promise<TeamMember> {
+function setRole(documents: Documents, id: string, role: AssignableRole, audit: Audit): Promise<TeamMember> {
   return retryStale(async () => {
     const member = await documents.get(teamMembers, id);
     if (member === null) throw memberNotFound();
@@ -53,6 +53,6 @@ function setRole(documents: Documents, id: string, role: GivenRole, audit: Audit
       within: { type: 'team', id: teamId },
       details: { role, former_role: former },
     });
-    return updateWith(documents, teamMembers, member, { set: { role }, also: recorded });
+    return updateWith(documents, teamMembers, member, { set: { role }, otherWrites: recorded });
   });
 }

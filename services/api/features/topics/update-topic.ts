@@ -121,10 +121,10 @@ async function change(
           const set = changesOf(before, fields);
           if (Object.keys(set).length === 0) return { before, after: before, retention: null };
           const retention = await changeRetention(deps, before, set);
-          const also = [...record(wish, { before, after: { ...before, ...set } }), ...retention.writes];
+          const otherWrites = [...record(wish, { before, after: { ...before, ...set } }), ...retention.writes];
           return {
             before,
-            after: await updateWith(documents, topics, before, { set, also }),
+            after: await updateWith(documents, topics, before, { set, otherWrites }),
             retention: retention.cleanup,
           };
         });

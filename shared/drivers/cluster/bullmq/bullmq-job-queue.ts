@@ -14,7 +14,7 @@ import type {
   WorkOptions,
 } from '../../../ports/job-queue.ts';
 import { checkedJob, checkId, slotJob } from '../../job-rules.ts';
-import { ScheduleRunner, type KeptSchedule } from '../../schedule-runner.ts';
+import { ScheduleRunner, type StoredSchedule } from '../../schedule-runner.ts';
 import { scheduleSlots } from '../../schedule-slots.ts';
 import { BullmqJobWorker } from './bullmq-job-worker.ts';
 import { RedisConnection } from '../redis/redis-connection.ts';
@@ -47,11 +47,11 @@ class BullmqJobQueue implements JobQueue {
   readonly #options: BullmqJobQueueOptions;
   readonly #clock: Clock;
   /** For calls on the queue; fails fast. */
-  readonly #asking: RedisConnection;
+  readonly #commands: RedisConnection;
   /** For the workers; waits for Redis. Opened with the first worker. */
   #working: RedisConnection | undefined;
   /** The workers' blocking connections, created by BullMQ, which cannot close them while they wait for Redis. */
-  readonly #blocking = new Set<Redis>();
+  readonly #blockingConnections = new Set<Redis>();
   readonly #queues = new Map<string, Queue<JobData>>();
   readonly #workers = new Map<string, Set<BullmqJobWorker>>();
   readonly #runners = new Map<string, ScheduleRunner>();
@@ -60,12 +60,12 @@ class BullmqJobQueue implements JobQueue {
   constructor(options: BullmqJobQueueOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#asking = new RedisConnection({ url: options.url, name: 'tocsin-queue', part: 'Queue', log: options.log });
+    this.#commands = new RedisConnection({ url: options.url, name: 'tocsin-queue', part: 'Queue', log: options.log });
   }
 
   async settle(): Promise<void> {
-    await this.#asking.settle(openTimeoutMs);
-    if (!this.#asking.isUp) this.#options.log.warn({ err: this.#asking.lastError }, 'Redis unreachable, retrying');
+    await this.#commands.waitUntilUp(openTimeoutMs);
+    if (!this.#commands.isUp) this.#options.log.warn({ err: this.#commands.lastError }, 'Redis unreachable, retrying');
   }
 
   async add(queue: string, jobs: readonly NewJob[]): Promise<void> {
@@ -84,7 +84,7 @@ class BullmqJobQueue implements JobQueue {
       },
     }));
     const [first, ...others] = made;
-    await this.#ask(queue, async (engine) => {
+    await this.#call(queue, async (engine) => {
       // A single job needs no transaction, which would double the cost.
       if (others.length === 0) await engine.add(first!.name, first!.data, first!.opts);
       else await engine.addBulk(made);
@@ -118,7 +118,7 @@ class BullmqJobQueue implements JobQueue {
     const duplicate = working.redis.duplicate.bind(working.redis);
     working.redis.duplicate = (override) => {
       const copy = duplicate(override);
-      this.#blocking.add(copy);
+      this.#blockingConnections.add(copy);
       return copy;
     };
     return working;
@@ -148,20 +148,20 @@ class BullmqJobQueue implements JobQueue {
     scheduleSlots(every);
     const before = (await this.#loadSchedules(queue)).find((kept) => kept.id === id);
     const definedAt = before?.every === every ? before.definedAt : this.#clock();
-    await this.#asking.run((redis) =>
+    await this.#commands.run((redis) =>
       redis.hset(this.#schedulesKey(queue), id, JSON.stringify({ every, data, definedAt })),
     );
     await this.#runners.get(queue)?.refresh();
   }
 
   async unschedule(queue: string, id: string): Promise<void> {
-    await this.#asking.run((redis) => redis.hdel(this.#schedulesKey(queue), id));
+    await this.#commands.run((redis) => redis.hdel(this.#schedulesKey(queue), id));
     await this.#runners.get(queue)?.refresh();
   }
 
-  async #loadSchedules(queue: string): Promise<KeptSchedule[]> {
-    const kept = await this.#asking.run((redis) => redis.hgetall(this.#schedulesKey(queue)));
-    return Object.entries(kept).map(([id, text]) => ({ id, ...(JSON.parse(text) as Omit<KeptSchedule, 'id'>) }));
+  async #loadSchedules(queue: string): Promise<StoredSchedule[]> {
+    const kept = await this.#commands.run((redis) => redis.hgetall(this.#schedulesKey(queue)));
+    return Object.entries(kept).map(([id, text]) => ({ id, ...(JSON.parse(text) as Omit<StoredSchedule, 'id'>) }));
   }
 
   #schedulesKey(queue: string): string {
@@ -169,7 +169,7 @@ class BullmqJobQueue implements JobQueue {
   }
 
   async counts(queue: string): Promise<JobCounts> {
-    const counts = await this.#ask(queue, (engine) =>
+    const counts = await this.#call(queue, (engine) =>
       engine.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'failed'),
     );
     const of = (...states: string[]) => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
@@ -182,7 +182,7 @@ class BullmqJobQueue implements JobQueue {
   }
 
   async failed(queue: string, { limit, offset }: { limit: number; offset: number }): Promise<FailedJob[]> {
-    const jobs = await this.#ask(queue, (engine) => engine.getFailed(offset, offset + limit - 1));
+    const jobs = await this.#call(queue, (engine) => engine.getFailed(offset, offset + limit - 1));
     return jobs.map((job) => ({
       id: job.id!,
       data: job.data,
@@ -193,7 +193,7 @@ class BullmqJobQueue implements JobQueue {
   }
 
   async retryFailed(queue: string, id: string): Promise<boolean> {
-    return await this.#ask(queue, async (engine) => {
+    return await this.#call(queue, async (engine) => {
       const job = await BullmqJob.fromId<JobData>(engine, id);
       if (job === undefined || !(await job.isFailed())) return false;
       await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
@@ -202,11 +202,11 @@ class BullmqJobQueue implements JobQueue {
   }
 
   async ping(): Promise<void> {
-    await this.#asking.run((redis) => redis.ping());
+    await this.#commands.run((redis) => redis.ping());
   }
 
-  #ask<T>(queue: string, ask: (engine: Queue<JobData>) => Promise<T>): Promise<T> {
-    return this.#asking.run(() => ask(this.#queue(queue)));
+  #call<T>(queue: string, call: (engine: Queue<JobData>) => Promise<T>): Promise<T> {
+    return this.#commands.run(() => call(this.#queue(queue)));
   }
 
   #queue(name: string): Queue<JobData> {
@@ -215,7 +215,7 @@ class BullmqJobQueue implements JobQueue {
     const { prefix, log } = this.#options;
     // Neither waits for Redis nor sends anything before the first command: a failure there would be permanent.
     const options = {
-      connection: this.#asking.redis,
+      connection: this.#commands.redis,
       prefix,
       skipVersionCheck: true,
       skipWaitingForReady: true,
@@ -235,8 +235,8 @@ class BullmqJobQueue implements JobQueue {
     );
     await Promise.all(closing);
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
-    for (const redis of this.#blocking) redis.disconnect();
+    for (const redis of this.#blockingConnections) redis.disconnect();
     this.#working?.close();
-    this.#asking.close();
+    this.#commands.close();
   }
 }

@@ -59,7 +59,7 @@ export class BullmqJobWorker implements Worker {
     });
     this.#worker.on('error', (error) => {
       // The connection logs its loss once, not on each retry.
-      log[isOfConnection(error) ? 'debug' : 'warn']({ err: error, queue }, 'job worker error');
+      log[isConnectionError(error) ? 'debug' : 'warn']({ err: error, queue }, 'job worker error');
     });
   }
 
@@ -96,11 +96,11 @@ export class BullmqJobWorker implements Worker {
     await Promise.race([closed, limit.promise]);
     clearTimeout(timer);
     await this.#worker.dropLeases();
-    if (this.#running.size > 0) await this.#giveBack();
+    if (this.#running.size > 0) await this.#releaseLeases();
   }
 
   /** Releases the leases of running jobs, so that other workers need not wait. Without Redis they expire. */
-  async #giveBack(): Promise<void> {
+  async #releaseLeases(): Promise<void> {
     const { log, queue } = this.#options;
     log.warn(
       { queue, jobs: this.#running.size },
@@ -111,7 +111,7 @@ export class BullmqJobWorker implements Worker {
   }
 }
 
-const isOfConnection = (error: Error): boolean =>
+const isConnectionError = (error: Error): boolean =>
   'syscall' in error || error.message.startsWith('Connection is closed');
 
 const backoffMsOf = (job: { opts?: { backoff?: number | { delay?: number } } } | undefined): number => {

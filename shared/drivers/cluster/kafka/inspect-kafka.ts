@@ -77,9 +77,11 @@ export function replicaFindings(
         `${leaderless.length} of ${partitions.length} partitions of ${topic} have no leader: start the missing brokers`,
       ),
     ];
-  const behind = partitions.filter(({ isr, replicas }) => isr.length < replicas.length);
-  if (behind.length > 0)
-    return [found.warning(`${behind.length} of ${partitions.length} partitions of ${topic} have out-of-sync replicas`)];
+  const outOfSync = partitions.filter(({ isr, replicas }) => isr.length < replicas.length);
+  if (outOfSync.length > 0)
+    return [
+      found.warning(`${outOfSync.length} of ${partitions.length} partitions of ${topic} have out-of-sync replicas`),
+    ];
   const replicas = Math.min(...partitions.map((partition) => partition.replicas.length));
   return [
     found.ok(
@@ -116,7 +118,7 @@ export function topicSettingFindings(
   settings: ReadonlyMap<string, string>,
 ): Finding[] {
   const retentionMs = Number(settings.get('retention.ms'));
-  const asked = retentionDays * dayMs;
+  const requiredMs = retentionDays * dayMs;
   return [
     ...(settings.get('cleanup.policy') === 'delete'
       ? []
@@ -132,7 +134,7 @@ export function topicSettingFindings(
             `${topic} has message.timestamp.type=${settings.get('message.timestamp.type')}: set LogAppendTime, otherwise a node with a wrong clock changes the retention of records`,
           ),
         ]),
-    ...(retentionMs < 0 || retentionMs > asked / 2
+    ...(retentionMs < 0 || retentionMs > requiredMs / 2
       ? []
       : [
           found.warning(

@@ -8,7 +8,7 @@ export interface PartitionBounds {
   readonly high: number;
 }
 
-interface Line {
+interface AdminConnection {
   readonly client: KafkaClient;
   readonly admin: Admin;
   readonly connected: Promise<void>;
@@ -17,7 +17,7 @@ interface Line {
 /** An admin client that is created on demand and recreated after a failure. */
 export class KafkaAdmin {
   readonly #connection: KafkaWiring;
-  #line: Line | undefined;
+  #connected: AdminConnection | undefined;
   #closed = false;
 
   constructor(connection: KafkaWiring) {
@@ -51,35 +51,35 @@ export class KafkaAdmin {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const line = this.#line;
-    this.#line = undefined;
-    if (line !== undefined) await drop(line);
+    const connection = this.#connected;
+    this.#connected = undefined;
+    if (connection !== undefined) await drop(connection);
   }
 
   async #attempt<T>(work: (admin: Admin) => Promise<T>, timeoutMs: number): Promise<T> {
     if (this.#closed) throw new Error('the Kafka admin client is closed');
-    const line = (this.#line ??= this.#open(timeoutMs));
+    const connection = (this.#connected ??= this.#open(timeoutMs));
     try {
       return await within(
         timeoutMs,
         'Kafka’s answer',
-        line.connected.then(() => work(line.admin)),
+        connection.connected.then(() => work(connection.admin)),
       );
     } catch (error) {
-      if (this.#line === line) this.#line = undefined;
-      void drop(line);
+      if (this.#connected === connection) this.#connected = undefined;
+      void drop(connection);
       throw error;
     }
   }
 
-  #open(requestTimeoutMs: number): Line {
+  #open(requestTimeoutMs: number): AdminConnection {
     const client = kafkaClient(this.#connection, { requestTimeoutMs });
     const admin = client.kafka.admin({ retry: { ...shortPauses, retries: 2 } });
     return { client, admin, connected: admin.connect() };
   }
 }
 
-async function drop({ admin, client }: Line): Promise<void> {
+async function drop({ admin, client }: AdminConnection): Promise<void> {
   await within(1_000, 'leaving Kafka', admin.disconnect()).catch(() => undefined);
   client.destroy();
 }

@@ -38,7 +38,7 @@ const connectionTimeoutMs = 2_000;
 const keepAliveMs = 30_000;
 /** Repetitions of a log line within this time are logged at debug level; an outage would log hundreds per minute. */
 const repeatedAfterMs = 10_000;
-const givenUp = 'closed by Tocsin';
+const closedByTocsin = 'closed by Tocsin';
 
 /**
  * Creates a client. kafkajs shares state between the producers and consumers of one client (committed offsets) and starts
@@ -78,7 +78,7 @@ export function kafkaClient(
     kafka,
     destroy: () => {
       // kafkajs listens only for 'error' and 'end': without an error it would wait for responses on a closed socket.
-      for (const socket of sockets) socket.destroy(new Error(givenUp));
+      for (const socket of sockets) socket.destroy(new Error(closedByTocsin));
     },
   };
 }
@@ -99,7 +99,7 @@ export function kafkaClientLog(log: Logger): (entry: LogEntry) => void {
   }) => {
     const text = `kafkajs ${namespace}: ${message}`;
     const now = performance.now();
-    const isOurs = message.endsWith(givenUp);
+    const isOurs = message.endsWith(closedByTocsin);
     const isRepeated = now - (warnedAt.get(text) ?? -Infinity) < repeatedAfterMs;
     if (level > logLevel.WARN || isRepeated || isOurs) return log.debug(details, text);
     if (warnedAt.size >= 100) warnedAt.clear();

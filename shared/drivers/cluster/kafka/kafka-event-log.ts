@@ -29,7 +29,7 @@ const openAttemptMs = 4_000;
 const openPauseMs = 250;
 /** The grace period for rejected logins, because a starting broker may not know its users yet. */
 const refusedMs = 1_000;
-const answerTimeoutMs = 2_000;
+const responseTimeoutMs = 2_000;
 
 /**
  * Opens the log on the topic, which is created if missing. Throws an error that names the brokers if they
@@ -52,7 +52,7 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
       await sender.open();
       return new OpenKafkaEventLog(options, { wiring, admin, sender, partitions, clusterId, endsAtOpen });
     } catch (error) {
-      refusedSince = isRefusedLogin(error) ? (refusedSince ?? performance.now()) : undefined;
+      refusedSince = isLoginRejected(error) ? (refusedSince ?? performance.now()) : undefined;
       const endsAt = refusedSince === undefined ? deadline : Math.min(deadline, refusedSince + refusedMs);
       if (performance.now() + openPauseMs < endsAt) {
         await sleep(openPauseMs);
@@ -66,7 +66,7 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
 }
 
 /** kafkajs also uses this error name if the connection ends during a login. */
-const isRefusedLogin = (error: unknown): boolean =>
+const isLoginRejected = (error: unknown): boolean =>
   error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
 
 interface Parts {
@@ -90,9 +90,9 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #batcher: KafkaBatcher;
   readonly #members = new Set<KafkaMember>();
   /** The known end offset on the broker, per partition. */
-  readonly #nexts: Map<number, number>;
+  readonly #nextOffsets: Map<number, number>;
   /** Why appends are stopped. */
-  #wentBack: Error | null = null;
+  #regression: Error | null = null;
   #closing: Promise<void> | undefined;
 
   constructor(options: KafkaEventLogOptions, { wiring, admin, sender, partitions, clusterId, endsAtOpen }: Parts) {
@@ -105,14 +105,14 @@ class OpenKafkaEventLog implements KafkaEventLog {
     this.partitions = partitions;
     this.clusterId = clusterId;
     this.endsAtOpen = endsAtOpen;
-    this.#nexts = new Map(endsAtOpen);
+    this.#nextOffsets = new Map(endsAtOpen);
   }
 
   append(partition: number, record: LogRecord, topicName: string): Promise<number> {
     if (this.#closing !== undefined) return Promise.reject(unavailable('Log'));
     if (!(partition >= 0 && partition < this.partitions))
       return Promise.reject(new RangeError(`the log has no partition ${partition}`));
-    if (this.#wentBack !== null) return Promise.reject(unavailable('Log', this.#wentBack));
+    if (this.#regression !== null) return Promise.reject(unavailable('Log', this.#regression));
     const { key, value, headers } = encodeKafkaRecord(record, topicName);
     return this.#batcher
       .append({ partition, key, value, headers })
@@ -121,19 +121,19 @@ class OpenKafkaEventLog implements KafkaEventLog {
 
   /** Prevents assigning offsets twice if the topic is recreated, or a broker loses its last records, while nodes run. */
   #onlyGrowing(partition: number, offset: number): number {
-    const next = this.#nexts.get(partition) ?? 0;
-    if (offset < next && this.#wentBack === null) {
+    const next = this.#nextOffsets.get(partition) ?? 0;
+    if (offset < next && this.#regression === null) {
       const { topic, log } = this.#options;
-      this.#wentBack = new Error(
+      this.#regression = new Error(
         `partition ${partition} of ${topic} continues at ${offset} after ${next - 1}: it was lost or recreated`,
       );
       log.error(
-        { err: this.#wentBack },
+        { err: this.#regression },
         'publishing stopped: stop all nodes, run `tocsin log adopt`, and start them again',
       );
     }
-    if (this.#wentBack !== null) throw unavailable('Log', this.#wentBack);
-    this.#nexts.set(partition, offset + 1);
+    if (this.#regression !== null) throw unavailable('Log', this.#regression);
+    this.#nextOffsets.set(partition, offset + 1);
     return offset;
   }
 
@@ -160,7 +160,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
 
   async end(partition: number): Promise<number> {
     try {
-      const bounds = await this.#admin.bounds(this.#options.topic, answerTimeoutMs);
+      const bounds = await this.#admin.bounds(this.#options.topic, responseTimeoutMs);
       return this.#base(partition) + (bounds.get(partition)?.high ?? 0);
     } catch (error) {
       throw unavailable('Log', error);
@@ -171,8 +171,8 @@ class OpenKafkaEventLog implements KafkaEventLog {
     const { topic } = this.#options;
     try {
       const [bounds, committed] = await Promise.all([
-        this.#admin.bounds(topic, answerTimeoutMs),
-        this.#admin.committed(kafkaGroupId(topic, group), topic, answerTimeoutMs),
+        this.#admin.bounds(topic, responseTimeoutMs),
+        this.#admin.committed(kafkaGroupId(topic, group), topic, responseTimeoutMs),
       ]);
       // A group without a committed offset, or with a removed one, starts at the first available record.
       return [...bounds].reduce(
@@ -185,9 +185,9 @@ class OpenKafkaEventLog implements KafkaEventLog {
   }
 
   async ping(): Promise<void> {
-    if (this.#wentBack !== null) throw unavailable('Log', this.#wentBack);
+    if (this.#regression !== null) throw unavailable('Log', this.#regression);
     try {
-      await this.#admin.call((admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }), answerTimeoutMs);
+      await this.#admin.call((admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }), responseTimeoutMs);
     } catch (error) {
       throw unavailable('Log', error);
     }

@@ -67,15 +67,15 @@ export class KafkaMember implements Consumption {
     );
     const reason = await Promise.race([failing, session.ended, closing]);
     session.stop();
-    if (signal.aborted) await this.#handlersEnd();
+    if (signal.aborted) await this.#waitForHandlers();
     await session.leave();
     return reason;
   }
 
-  async #handlersEnd(): Promise<void> {
+  async #waitForHandlers(): Promise<void> {
     const { log, consume } = this.#options;
-    const ends = Promise.all(this.#handling.values());
-    await within(handlersTimeoutMs, 'the handler', ends).catch((error: unknown) =>
+    const handlers = Promise.all(this.#handling.values());
+    await within(handlersTimeoutMs, 'the handler', handlers).catch((error: unknown) =>
       log.warn({ err: error, group: consume.group }, 'a handler did not end when its consumer closed'),
     );
   }

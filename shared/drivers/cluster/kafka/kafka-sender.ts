@@ -4,7 +4,7 @@ import type { OutgoingRecord } from './kafka-batcher.ts';
 import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
 import { within } from '../../../async/within.ts';
 
-interface Line {
+interface SenderConnection {
   readonly client: KafkaClient;
   readonly producer: Producer;
 }
@@ -33,11 +33,11 @@ export class KafkaSender {
   readonly #connection: KafkaWiring;
   readonly #topic: string;
   readonly #abort = new AbortController();
-  #line: Line | undefined;
+  #current: SenderConnection | undefined;
   /** Pending while a new connection is opened. */
-  #recovery: PromiseWithResolvers<Line> | undefined;
-  #isRefusing = false;
-  #failuresInRow = 0;
+  #recovery: PromiseWithResolvers<SenderConnection> | undefined;
+  #isRejecting = false;
+  #consecutiveFailures = 0;
   #lastFailure: unknown;
 
   constructor(connection: KafkaWiring, topic: string) {
@@ -47,7 +47,7 @@ export class KafkaSender {
 
   /** Connects; throws on failure. */
   async open(): Promise<void> {
-    this.#line = await this.#connect();
+    this.#current = await this.#connect();
   }
 
   /**
@@ -55,46 +55,46 @@ export class KafkaSender {
    * the records may be in the log. One call at a time.
    */
   async send(records: readonly OutgoingRecord[]): Promise<Map<number, number>> {
-    const line = this.#line ?? (await this.#nextLine());
+    const current = this.#current ?? (await this.#waitForConnection());
     try {
-      const answers = await within(
+      const responses = await within(
         sendTimeoutMs,
         'the append',
-        line.producer.sendBatch({
+        current.producer.sendBatch({
           acks: -1,
           timeout: brokerTimeoutMs,
           topicMessages: [{ topic: this.#topic, messages: records as OutgoingRecord[] }],
         }),
       );
-      this.#failuresInRow = 0;
-      return firstOffsets(answers, records);
+      this.#consecutiveFailures = 0;
+      return firstOffsets(responses, records);
     } catch (error) {
-      this.#giveUp(line, error);
+      this.#replace(current, error);
       throw error;
     }
   }
 
   async close(): Promise<void> {
     this.#abort.abort();
-    const line = this.#line;
-    this.#line = undefined;
-    if (line !== undefined) await drop(line);
+    const current = this.#current;
+    this.#current = undefined;
+    if (current !== undefined) await drop(current);
   }
 
   /** Waits for a pending connection for a short time. */
-  #nextLine(): Promise<Line> {
-    if (this.#recovery === undefined || this.#isRefusing) {
+  #waitForConnection(): Promise<SenderConnection> {
+    if (this.#recovery === undefined || this.#isRejecting) {
       return Promise.reject(new Error('Kafka unreachable', { cause: this.#lastFailure }));
     }
     return this.#recovery.promise;
   }
 
-  #giveUp(line: Line, error: unknown): void {
-    void drop(line);
-    if (this.#line !== line) return;
-    this.#line = undefined;
+  #replace(current: SenderConnection, error: unknown): void {
+    void drop(current);
+    if (this.#current !== current) return;
+    this.#current = undefined;
     this.#lastFailure = error;
-    this.#failuresInRow += 1;
+    this.#consecutiveFailures += 1;
     this.#connection.log.warn({ err: error }, 'an append to Kafka failed, its outcome is unknown');
     void this.#recover();
   }
@@ -102,37 +102,37 @@ export class KafkaSender {
   /** Opens a new connection, with retries. */
   async #recover(): Promise<void> {
     const { signal } = this.#abort;
-    const recovery = (this.#recovery = Promise.withResolvers<Line>());
+    const recovery = (this.#recovery = Promise.withResolvers<SenderConnection>());
     recovery.promise.catch(() => undefined); // callers that wait get the error
-    const refuse = () => {
-      this.#isRefusing = true;
+    const rejectAppends = () => {
+      this.#isRejecting = true;
       recovery.reject(new Error('Kafka unreachable', { cause: this.#lastFailure }));
     };
-    const grace = setTimeout(refuse, graceMs);
-    if (this.#failuresInRow > 1) {
-      refuse();
+    const grace = setTimeout(rejectAppends, graceMs);
+    if (this.#consecutiveFailures > 1) {
+      rejectAppends();
       await sleep(restMs, undefined, { signal }).catch(() => undefined);
     }
-    const line = await this.#connectUntilDone(signal);
+    const current = await this.#connectUntilDone(signal);
     clearTimeout(grace);
     this.#recovery = undefined;
-    if (line === undefined) return recovery.reject(new Error('the log is closed'));
-    if (this.#isRefusing) this.#connection.log.info('Kafka reachable again');
-    this.#isRefusing = false;
-    this.#line = line;
-    recovery.resolve(line);
+    if (current === undefined) return recovery.reject(new Error('the log is closed'));
+    if (this.#isRejecting) this.#connection.log.info('Kafka reachable again');
+    this.#isRejecting = false;
+    this.#current = current;
+    recovery.resolve(current);
   }
 
-  async #connectUntilDone(signal: AbortSignal): Promise<Line | undefined> {
+  async #connectUntilDone(signal: AbortSignal): Promise<SenderConnection | undefined> {
     for (
       let pauseMs: number = probePauseMs.first;
       !signal.aborted;
       pauseMs = Math.min(pauseMs * 2, probePauseMs.longest)
     ) {
       try {
-        const line = await this.#connect();
-        if (!signal.aborted) return line;
-        await drop(line);
+        const current = await this.#connect();
+        if (!signal.aborted) return current;
+        await drop(current);
       } catch (error) {
         this.#lastFailure = error;
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -141,7 +141,7 @@ export class KafkaSender {
     return undefined;
   }
 
-  async #connect(): Promise<Line> {
+  async #connect(): Promise<SenderConnection> {
     const client = kafkaClient(this.#connection, { requestTimeoutMs: sendTimeoutMs });
     const producer = client.kafka.producer({
       idempotent: false,
@@ -152,15 +152,15 @@ export class KafkaSender {
           message.partition ?? 0,
       retry: { ...shortPauses, retries: 0 },
     });
-    const line = { client, producer };
+    const current = { client, producer };
     try {
       await within(connectTimeoutMs, 'connecting to Kafka', producer.connect());
       // An empty batch makes kafkajs load the topic's metadata, because an accepted connection alone proves nothing.
       const topicMessages = [{ topic: this.#topic, messages: [] }];
       await within(connectTimeoutMs, 'Kafka’s metadata', producer.sendBatch({ topicMessages }));
-      return line;
+      return current;
     } catch (error) {
-      void drop(line);
+      void drop(current);
       throw error;
     }
   }
@@ -168,11 +168,11 @@ export class KafkaSender {
 
 /** Throws if a partition of the batch has no response: kafkajs drops those whose leader moved between its retries. */
 function firstOffsets(
-  answers: readonly { partition: number; baseOffset?: string }[],
+  responses: readonly { partition: number; baseOffset?: string }[],
   records: readonly OutgoingRecord[],
 ): Map<number, number> {
   const offsets = new Map<number, number>();
-  for (const { partition, baseOffset } of answers) {
+  for (const { partition, baseOffset } of responses) {
     if (baseOffset !== undefined) offsets.set(partition, Number(baseOffset));
   }
   for (const { partition } of records) {
@@ -181,7 +181,7 @@ function firstOffsets(
   return offsets;
 }
 
-async function drop({ client, producer }: Line): Promise<void> {
+async function drop({ client, producer }: SenderConnection): Promise<void> {
   client.destroy();
   await producer.disconnect().catch(() => undefined);
   client.destroy();

@@ -54,7 +54,7 @@ export class KafkaSession {
   readonly #client: KafkaClient;
   readonly #consumer: Consumer;
   readonly #ended = Promise.withResolvers<unknown>();
-  readonly #stalls = new StallWatch();
+  readonly #stallWatch = new StallWatch();
   readonly #openedAt = performance.now();
   #readers = new Map<number, KafkaPartitionReader>();
   /** Broker offsets to commit. */
@@ -90,14 +90,14 @@ export class KafkaSession {
   async start(): Promise<void> {
     const consumer = this.#consumer;
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
-      this.#take(payload.memberAssignment[this.#options.topic] ?? []),
+      this.#startGeneration(payload.memberAssignment[this.#options.topic] ?? []),
     );
     consumer.on(consumer.events.REBALANCING, () => this.#release());
-    consumer.on(consumer.events.HEARTBEAT, () => this.#noteHeartbeat());
+    consumer.on(consumer.events.HEARTBEAT, () => this.#onHeartbeat());
     consumer.on(consumer.events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
     await within(connectTimeoutMs, 'connecting to Kafka', consumer.connect());
     await consumer.subscribe({ topic: this.#options.topic, fromBeginning: true });
-    this.#watchTimer = setInterval(() => void this.#watch(), watchIntervalMs);
+    this.#watchTimer = setInterval(() => void this.#checkProgress(), watchIntervalMs);
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
@@ -123,13 +123,13 @@ export class KafkaSession {
   }
 
   /** A new generation of the group: all partitions start over, including kept ones. */
-  #take(partitions: readonly number[]): void {
+  #startGeneration(partitions: readonly number[]): void {
     if (this.#isStopped) return this.#pause(partitions);
     this.#stopReaders();
     this.#handled.clear(); // the next owner commits offsets of the last generation
     this.#readers = new Map(partitions.map((partition) => [partition, this.#newReader(partition)]));
     this.#pause(partitions); // no fetches before the start offset is known
-    this.#stalls.clear();
+    this.#stallWatch.clear();
     if (!this.#hasJoined) this.#options.onJoined();
     this.#hasJoined = true;
     this.#isRejoining = false;
@@ -145,23 +145,23 @@ export class KafkaSession {
       log,
       onHandled: (nextOffset) => {
         reached.set(partition, Math.max(nextOffset, reached.get(partition) ?? 0));
-        if (this.#readers.get(partition) === reader) this.#commitSoon(partition, nextOffset);
+        if (this.#readers.get(partition) === reader) this.#scheduleCommit(partition, nextOffset);
       },
     });
     return reader;
   }
 
-  #commitSoon(partition: number, nextOffset: number): void {
+  #scheduleCommit(partition: number, nextOffset: number): void {
     this.#handled.set(partition, nextOffset);
     this.#commitTimer ??= setTimeout(() => void this.#commit(), commitDelayMs);
   }
 
   #startReader(reader: KafkaPartitionReader): void {
     const { handling } = this.#options;
-    const before = handling.get(reader.partition);
-    const running = async () => {
-      await before;
-      const start = await this.#startOf(reader);
+    const previous = handling.get(reader.partition);
+    const runAfterPrevious = async () => {
+      await previous;
+      const start = await this.#findStart(reader);
       if (start === undefined) return;
       if (start !== null) this.#seek(reader.partition, start);
       this.#resume(reader.partition);
@@ -169,22 +169,22 @@ export class KafkaSession {
     };
     handling.set(
       reader.partition,
-      running().catch((error: unknown) => this.#ended.resolve(error)),
+      runAfterPrevious().catch((error: unknown) => this.#ended.resolve(error)),
     );
   }
 
   /** Returns the broker offset to start from; null for the committed one; undefined if the partition was lost meanwhile. */
-  #startOf({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
+  #findStart({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
     const { consume, base, log } = this.#options;
-    const ask = async (): Promise<number | null> => {
+    const findStart = async (): Promise<number | null> => {
       const startOffset = (await consume.startAt?.(partition)) ?? null;
-      const offset = startOffset === null ? await this.#reached(partition) : startOffset - base(partition);
-      const start = offset === null ? null : await this.#withinLog(partition, offset);
+      const offset = startOffset === null ? await this.#resumeOffset(partition) : startOffset - base(partition);
+      const start = offset === null ? null : await this.#clampToLog(partition, offset);
       // A restored store can be older than the group's committed offset: reset the offset so that the lag is correct.
-      if (startOffset !== null && start !== null) this.#commitSoon(partition, start);
+      if (startOffset !== null && start !== null) this.#scheduleCommit(partition, start);
       return start;
     };
-    return untilDone(ask, {
+    return untilDone(findStart, {
       signal,
       ...retryPauses,
       onFailure: (error, pauseMs) =>
@@ -196,25 +196,25 @@ export class KafkaSession {
    * Returns where a previously owned partition resumes, so that records handled since the last commit are not repeated,
    * and neither are those handled by another member meanwhile. Null for a new partition.
    */
-  async #reached(partition: number): Promise<number | null> {
+  async #resumeOffset(partition: number): Promise<number | null> {
     const { admin, topic, consume, reached } = this.#options;
     const own = reached.get(partition);
     if (own === undefined) return null;
     const committed =
       (await admin.committed(kafkaGroupId(topic, consume.group), topic, adminTimeoutMs)).get(partition) ?? -1;
     if (own <= committed) return committed;
-    this.#commitSoon(partition, own);
+    this.#scheduleCommit(partition, own);
     return own;
   }
 
-  async #withinLog(partition: number, offset: number): Promise<number> {
+  async #clampToLog(partition: number, offset: number): Promise<number> {
     const { admin, topic, consume, log } = this.#options;
     const bounds = (await admin.bounds(topic, adminTimeoutMs)).get(partition);
     if (bounds === undefined) throw new Error(`the topic has no partition ${partition}`);
     const start = Math.min(Math.max(offset, bounds.low), bounds.high);
-    const places = { group: consume.group, partition, asked: offset, start };
-    if (start > offset && bounds.low > 0) log.warn(places, "the log starts after the group's offset");
-    if (start < offset) log.error(places, "the log ends before the group's offset");
+    const details = { group: consume.group, partition, asked: offset, start };
+    if (start > offset && bounds.low > 0) log.warn(details, "the log starts after the group's offset");
+    if (start < offset) log.error(details, "the log ends before the group's offset");
     return start;
   }
 
@@ -245,7 +245,7 @@ export class KafkaSession {
    * A starting broker may reject the join and, a moment later, accept heartbeats of the previous membership.
    * kafkajs then continues without having joined, and its readers would stay stopped.
    */
-  #noteHeartbeat(): void {
+  #onHeartbeat(): void {
     if (this.#isRejoining) this.#ended.resolve(new Error('the consumer continued without rejoining its group'));
   }
 
@@ -275,7 +275,7 @@ export class KafkaSession {
   }
 
   /** kafkajs can silently stop fetching (https://github.com/tulios/kafkajs/issues/1570). */
-  async #watch(): Promise<void> {
+  async #checkProgress(): Promise<void> {
     if (!this.#hasJoined) {
       if (performance.now() - this.#openedAt > joinTimeoutMs)
         this.#ended.resolve(new Error('the group could not be joined'));
@@ -289,7 +289,7 @@ export class KafkaSession {
         if (
           !reader.isOpen ||
           reader.isFull ||
-          !this.#stalls.isStalled(reader.partition, { offset: reader.offset, end })
+          !this.#stallWatch.isStalled(reader.partition, { offset: reader.offset, end })
         )
           continue;
         this.#ended.resolve(new Error(`partition ${reader.partition} grows, but no records arrive`));
@@ -314,9 +314,9 @@ export class KafkaSession {
   }
 
   /** A crashed consumer accepts no calls, and its crash may not be reported yet. */
-  #control(order: () => void): void {
+  #control(command: () => void): void {
     try {
-      order();
+      command();
     } catch (error) {
       this.#ended.resolve(error);
     }

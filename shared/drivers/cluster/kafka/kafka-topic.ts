@@ -20,7 +20,7 @@ export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions,
   const { topic } = options;
   const existing = await admin.listTopics();
   if (!existing.includes(topic)) {
-    const isMade = await admin.createTopics({
+    const isCreated = await admin.createTopics({
       topics: [
         {
           topic,
@@ -32,7 +32,7 @@ export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions,
       waitForLeaders: true,
       timeout: createTimeoutMs,
     });
-    if (isMade) {
+    if (isCreated) {
       const { topic, partitions, replication, retentionDays } = options;
       log.info({ topic, partitions, replication, retentionDays }, 'created the Kafka topic');
     }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../platform/clock.ts';
 
-interface Sight {
+interface Observation {
   readonly offset: number | null;
   /** The end offset when this offset was first seen. */
   readonly firstEnd: number;
   /** When the end was first ahead of this offset; null if it is not. */
-  readonly behindSince: number | null;
+  readonly laggingSince: number | null;
 }
 
 /** Longer than any pause of a healthy broker, shorter than readers tolerate. */
@@ -14,7 +14,7 @@ const stalledAfterMs = 15_000;
 /** Detects that a partition's end is ahead while its reader makes no progress. */
 export class StallWatch {
   readonly #now: Clock;
-  readonly #sights = new Map<number, Sight>();
+  readonly #observations = new Map<number, Observation>();
 
   constructor(now: Clock = () => performance.now()) {
     this.#now = now;
@@ -25,17 +25,17 @@ export class StallWatch {
    * has advanced since the first check.
    */
   isStalled(partition: number, { offset, end }: { offset: number | null; end: number }): boolean {
-    const known = this.#sights.get(partition);
-    const before = known?.offset === offset ? known : undefined;
-    const firstEnd = before?.firstEnd ?? end;
-    const isBehind = end > (offset ?? firstEnd);
-    const behindSince = isBehind ? (before?.behindSince ?? this.#now()) : null;
-    this.#sights.set(partition, { offset, firstEnd, behindSince });
-    return behindSince !== null && this.#now() - behindSince >= stalledAfterMs;
+    const known = this.#observations.get(partition);
+    const previous = known?.offset === offset ? known : undefined;
+    const firstEnd = previous?.firstEnd ?? end;
+    const isLagging = end > (offset ?? firstEnd);
+    const laggingSince = isLagging ? (previous?.laggingSince ?? this.#now()) : null;
+    this.#observations.set(partition, { offset, firstEnd, laggingSince });
+    return laggingSince !== null && this.#now() - laggingSince >= stalledAfterMs;
   }
 
   /** Resets all partitions. */
   clear(): void {
-    this.#sights.clear();
+    this.#observations.clear();
   }
 }

@@ -54,7 +54,7 @@ export async function openMongo(url: string, { log }: { log: Logger }): Promise<
 const databaseOf = (url: string): string => /^[^/]+\/\/[^/]+\/([^?]+)/.exec(url)?.[1] ?? 'test';
 
 /** Driver errors that only mean that no server executed the operation or responded. */
-const away: ReadonlySet<string> = new Set([
+const unavailableErrors: ReadonlySet<string> = new Set([
   'MongoNetworkError',
   'MongoNetworkTimeoutError',
   'MongoServerSelectionError',
@@ -97,14 +97,15 @@ export const ignoring =
 export function toUnavailable(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const { code, writeErrors } = error as { code?: unknown; writeErrors?: unknown };
-  if (away.has(error.name) || (typeof code === 'number' && passing.has(code))) return unavailable('Database', error);
+  if (unavailableErrors.has(error.name) || (typeof code === 'number' && passing.has(code)))
+    return unavailable('Database', error);
   // A bulk write hides its cause; without a code and a rejected write, it was not a server response.
-  const isCutBulk =
+  const isInterruptedBulk =
     error.name === 'MongoBulkWriteError' &&
     code === undefined &&
     Array.isArray(writeErrors) &&
     writeErrors.length === 0;
-  if (isCutBulk) return unavailable('Database', error);
+  if (isInterruptedBulk) return unavailable('Database', error);
   // Without a connection, mongoose rejects immediately with a plain MongooseError.
   if (error.name === 'MongooseError' && error.message.includes('initial connection'))
     return unavailable('Database', error);

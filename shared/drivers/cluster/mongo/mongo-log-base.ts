@@ -10,7 +10,7 @@ export interface LogBase {
 }
 
 /** The state of the store before the log is checked. */
-export interface SeenLog {
+export interface RecordedLog {
   /** Null for a store that was never used with a log. */
   readonly known: LogBase | null;
   /** Per partition, the offset up to which everything is stored. */
@@ -28,7 +28,7 @@ const watermarksOf = (connection: Connection) =>
   connection.db!.collection<{ _id: number; offset: number }>('watermarks');
 
 /** Reads it before the log's end offsets, so that an intact log never ends below it. Throws `unavailable`. */
-export async function readSeenLog(connection: Connection): Promise<SeenLog> {
+export async function readSeenLog(connection: Connection): Promise<RecordedLog> {
   const [known, watermarks] = await reaching(() =>
     Promise.all([collectionOf(connection).findOne({ _id: 'log' }), watermarksOf(connection).find().toArray()]),
   );
@@ -39,7 +39,7 @@ export async function readSeenLog(connection: Connection): Promise<SeenLog> {
 }
 
 /** Returns the base added to the partition's broker offsets. */
-export function baseOf({ known }: Pick<SeenLog, 'known'>, partition: number): number {
+export function baseOf({ known }: Pick<RecordedLog, 'known'>, partition: number): number {
   return known?.bases[partition] ?? 0;
 }
 

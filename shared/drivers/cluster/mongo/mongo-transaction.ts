@@ -22,7 +22,7 @@ export async function inTransaction(
   connection: Connection,
   work: (session: ClientSession) => Promise<void>,
 ): Promise<void> {
-  const givenUpAt = performance.now() + deadlineMs;
+  const deadline = performance.now() + deadlineMs;
   let suspiciousAt = performance.now() + suspiciousMs;
   for (let attempt = 1; ; attempt++) {
     const session = await connection.startSession();
@@ -33,12 +33,12 @@ export async function inTransaction(
         readPreference: 'primary',
       });
       await work(session);
-      await commitSurely(session, givenUpAt);
+      await commitWithRetries(session, deadline);
       return;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // otherwise the server ends it
       if (!hasLabel(error, 'TransientTransactionError')) throw error;
-      if (attempt === attemptsMax || performance.now() > givenUpAt) throw unavailable('Database', error);
+      if (attempt === attemptsMax || performance.now() > deadline) throw unavailable('Database', error);
       if (performance.now() > suspiciousAt && (error as { code?: unknown }).code === writeConflict) {
         await endAbandonedTransactions(connection).catch(() => undefined); // otherwise the server ends them
         suspiciousAt = performance.now() + suspiciousMs;
@@ -51,14 +51,14 @@ export async function inTransaction(
 }
 
 /** Retries while the response to the commit is lost: a completed commit is only confirmed. */
-async function commitSurely(session: ClientSession, givenUpAt: number): Promise<void> {
+async function commitWithRetries(session: ClientSession, deadline: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await session.commitTransaction();
       return;
     } catch (error) {
       if (!hasLabel(error, 'UnknownTransactionCommitResult')) throw error;
-      if (attempt === attemptsMax || performance.now() > givenUpAt) throw unavailable('Database', error);
+      if (attempt === attemptsMax || performance.now() > deadline) throw unavailable('Database', error);
     }
     await pause(Math.random() * Math.min(2 ** attempt, pauseMsMax));
   }

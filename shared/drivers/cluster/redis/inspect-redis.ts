@@ -11,7 +11,7 @@ export async function inspectRedis(url: string, log: Logger): Promise<Finding[]>
   const found = findingsOf('Redis');
   const connection = new RedisConnection({ url, name: 'tocsin-doctor', part: 'Redis', log });
   try {
-    await connection.settle(timeoutMs);
+    await connection.waitUntilUp(timeoutMs);
     if (!connection.isUp)
       return [
         found.fault(

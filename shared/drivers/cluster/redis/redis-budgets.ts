@@ -54,7 +54,7 @@ const endToleranceMs = 5_000;
 export class RedisBudgets {
   readonly #connection: RedisConnection;
   readonly #keyPrefix: string;
-  readonly #own = new BudgetCounters();
+  readonly #local = new BudgetCounters();
 
   constructor(connection: RedisConnection, keyPrefix: string) {
     this.#connection = connection;
@@ -78,12 +78,12 @@ export class RedisBudgets {
         runRedisScript(redis, refundScript, { keys: this.#keys(windows), args: mostLeft }),
       );
     } catch {
-      this.#own.refund(windows, now);
+      this.#local.refund(windows, now);
     }
   }
 
   sweep(now: number): void {
-    this.#own.sweep(now);
+    this.#local.sweep(now);
   }
 
   async #count(windows: readonly BudgetWindow[], now: number, isTaken: boolean): Promise<BudgetState> {
@@ -94,7 +94,7 @@ export class RedisBudgets {
       const reply = (await this.#connection.run((redis) => runRedisScript(redis, countScript, input))) as number[];
       return stateOf(reply, windows, now);
     } catch {
-      return isTaken ? this.#own.take(windows, now) : this.#own.peek(windows, now);
+      return isTaken ? this.#local.take(windows, now) : this.#local.peek(windows, now);
     }
   }
 

@@ -133,7 +133,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await eventually(() => bus.isConnected);
       await other.publish('a', ['follows']);
       await eventually(() => expect(seen).toEqual(['follows']));
-      await (failure as Unconfirmed).subscribed.close();
+      await (failure as Unconfirmed).subscription.close();
       const later = await hear('a');
       await other.publish('a', ['later']);
       await eventually(() => expect(later).toEqual(['later']));

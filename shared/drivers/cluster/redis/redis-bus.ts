@@ -2,7 +2,7 @@ import { unavailable } from '../../../domain/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Bus } from '../../../ports/bus/bus.ts';
-import type { Subscribed } from '../../../ports/bus/pub-sub.ts';
+import type { ChannelSubscription } from '../../../ports/bus/pub-sub.ts';
 import type { BudgetState, BudgetWindow } from '../../../ports/bus/rate-limiter.ts';
 import { RedisBudgets } from './redis-budgets.ts';
 import { RedisConnection } from './redis-connection.ts';
@@ -57,10 +57,10 @@ class RedisBus implements Bus {
       log,
       onReady: (isReady) => {
         this.#areSubscriptionsReady = isReady;
-        this.#noteConnected();
+        this.#updateConnected();
       },
     });
-    this.#commands.onChange(() => this.#noteConnected());
+    this.#commands.onChange(() => this.#updateConnected());
     this.#sweepTimer = setInterval(() => this.#budgets.sweep(clock()), sweepIntervalMs);
   }
 
@@ -76,7 +76,7 @@ class RedisBus implements Bus {
     return this.#isConnected;
   }
 
-  #noteConnected(): void {
+  #updateConnected(): void {
     const isConnected = this.#commands.isUp && this.#areSubscriptionsReady && !this.#isClosed;
     if (isConnected === this.#isConnected) return;
     this.#isConnected = isConnected;
@@ -106,7 +106,7 @@ class RedisBus implements Bus {
     });
   }
 
-  async subscribe(channel: string, listener: (payload: string) => void): Promise<Subscribed> {
+  async subscribe(channel: string, listener: (payload: string) => void): Promise<ChannelSubscription> {
     if (this.#isClosed) throw unavailable('Bus');
     return await this.#subscriptions.subscribe(channel, listener);
   }

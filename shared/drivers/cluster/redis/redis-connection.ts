@@ -19,10 +19,10 @@ export interface RedisConnectionOptions {
  * costs a reconnect and a read of the store.
  */
 const heartbeatMs = 250;
-const silentBeatsMax = 3;
-const handshakeBeatsMax = 8;
+const silentHeartbeatsMax = 3;
+const handshakeHeartbeatsMax = 8;
 /** The number of heartbeats between checks whether Redis is still the primary. */
-const beatsPerLook = 4;
+const heartbeatsPerRoleCheck = 4;
 const isReplica = 'it is a replica, which rejects writes';
 
 /** The time limit of a command. */
@@ -46,20 +46,20 @@ export class RedisConnection {
   readonly #listeners = new Set<(isUp: boolean) => void>();
   #isUp = false;
   #isClosed = false;
-  #silentBeats = 0;
+  #silentHeartbeats = 0;
   #bytesRead = 0;
-  #beats = 0;
-  #isToldOfReplica = false;
+  #heartbeats = 0;
+  #hasLoggedReplica = false;
 
   constructor({ url, name, part, log, redis = {} }: RedisConnectionOptions) {
     this.#name = name;
     this.#part = part;
     this.#log = log;
-    const noteReplica = () => this.#noteReplica();
+    const onReplica = () => this.#onReplica();
     this.redis = new Redis(url, {
       Connector: class extends StandaloneConnector {
         override check(info?: { role?: string }): boolean {
-          if (info?.role === 'slave') noteReplica();
+          if (info?.role === 'slave') onReplica();
           return info?.role !== 'slave';
         }
       } as RedisOptions['Connector'],
@@ -83,7 +83,7 @@ export class RedisConnection {
     });
     this.redis.on('ready', () => this.#setUp(true));
     this.redis.on('close', () => this.#setUp(false));
-    this.#timer = setInterval(() => this.#beat(), heartbeatMs);
+    this.#timer = setInterval(() => this.#onHeartbeat(), heartbeatMs);
   }
 
   get isUp(): boolean {
@@ -96,7 +96,7 @@ export class RedisConnection {
   }
 
   /** Resolves when the connection is up, or after the timeout. */
-  async settle(timeoutMs: number): Promise<void> {
+  async waitUntilUp(timeoutMs: number): Promise<void> {
     if (this.#isUp) return;
     const settled = Promise.withResolvers<void>();
     const timer = setTimeout(settled.resolve, timeoutMs);
@@ -132,8 +132,8 @@ export class RedisConnection {
   #setUp(isUp: boolean): void {
     if (this.#isClosed || this.#isUp === isUp) return;
     this.#isUp = isUp;
-    this.#silentBeats = 0;
-    if (isUp) this.#isToldOfReplica = false;
+    this.#silentHeartbeats = 0;
+    if (isUp) this.#hasLoggedReplica = false;
     this.#log[isUp ? 'info' : 'warn']({ connection: this.#name }, isUp ? 'redis: connected' : 'redis: connection lost');
     for (const listener of this.#listeners) listener(isUp);
   }
@@ -142,43 +142,43 @@ export class RedisConnection {
    * Counts heartbeats instead of milliseconds: a pause of this process counts as one heartbeat, and data that
    * Redis sent meanwhile is read before the next one.
    */
-  #beat(): void {
+  #onHeartbeat(): void {
     const { status, stream } = this.redis;
     if (status !== 'ready' && status !== 'connect') {
-      this.#silentBeats = 0;
+      this.#silentHeartbeats = 0;
       return;
     }
-    if (stream.bytesRead !== this.#bytesRead) this.#silentBeats = 0;
-    else this.#silentBeats += 1;
+    if (stream.bytesRead !== this.#bytesRead) this.#silentHeartbeats = 0;
+    else this.#silentHeartbeats += 1;
     this.#bytesRead = stream.bytesRead;
-    if (this.#silentBeats >= (status === 'ready' ? silentBeatsMax : handshakeBeatsMax)) {
+    if (this.#silentHeartbeats >= (status === 'ready' ? silentHeartbeatsMax : handshakeHeartbeatsMax)) {
       this.#log.warn({ connection: this.#name }, 'redis: no answer');
       this.#drop();
     } else if (status === 'ready') {
       this.redis.ping().catch(() => undefined); // only silence counts
-      this.#beats += 1;
-      if (this.#beats % beatsPerLook === 0) void this.#look();
+      this.#heartbeats += 1;
+      if (this.#heartbeats % heartbeatsPerRoleCheck === 0) void this.#checkRole();
     }
   }
 
   /** A connection that only publishes would not notice that Redis became a replica. */
-  async #look(): Promise<void> {
+  async #checkRole(): Promise<void> {
     const { stream } = this.redis;
-    const told = await this.redis.info('replication').catch(() => ''); // the command may be forbidden
-    if (!told.includes('role:slave') || stream !== this.redis.stream || this.#isClosed) return;
-    this.#noteReplica();
+    const replicationInfo = await this.redis.info('replication').catch(() => ''); // the command may be forbidden
+    if (!replicationInfo.includes('role:slave') || stream !== this.redis.stream || this.#isClosed) return;
+    this.#onReplica();
     this.#drop();
   }
 
-  #noteReplica(): void {
+  #onReplica(): void {
     this.lastError = new Error(isReplica);
-    if (!this.#isToldOfReplica)
+    if (!this.#hasLoggedReplica)
       this.#log.warn({ connection: this.#name }, `Redis: ${isReplica}; searching for the primary`);
-    this.#isToldOfReplica = true;
+    this.#hasLoggedReplica = true;
   }
 
   #drop(): void {
-    this.#silentBeats = 0;
+    this.#silentHeartbeats = 0;
     this.#setUp(false);
     this.redis.disconnect(true);
   }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../platform/logger.ts';
-import { Unconfirmed, type Subscribed } from '../../../ports/bus/pub-sub.ts';
+import { Unconfirmed, type ChannelSubscription } from '../../../ports/bus/pub-sub.ts';
 import { ChannelListeners, type ChannelListener } from '../../channel-listeners.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
@@ -10,12 +10,12 @@ const confirmTimeoutMs = 2_000;
 const channelsPerCommandMax = 1_000;
 
 /** A pending subscription of this process. Replaced by a new request, so that a late response to the old one has no effect. */
-interface Asked {
+interface Confirmation {
   isConfirmed: boolean;
   readonly confirmed: PromiseWithResolvers<void>;
 }
 
-function newAsked(): Asked {
+function newConfirmation(): Confirmation {
   const confirmed = Promise.withResolvers<void>();
   confirmed.promise.catch(() => undefined); // there may be no caller
   return { isConfirmed: false, confirmed };
@@ -27,7 +27,7 @@ export class RedisSubscriptions {
   readonly #prefix: string;
   readonly #log: Logger;
   readonly #listeners: ChannelListeners;
-  readonly #asked = new Map<string, Asked>();
+  readonly #confirmations = new Map<string, Confirmation>();
   readonly #onReady: (isReady: boolean) => void;
 
   /** `onReady` is called when all subscriptions are active, and when they are lost. */
@@ -43,22 +43,22 @@ export class RedisSubscriptions {
     connection.redis.on('message', (channel, payload) =>
       this.#listeners.deliver(channel.slice(this.#prefix.length), payload),
     );
-    connection.onChange((isUp) => (isUp ? void this.#takeUpAll() : this.#loseAll()));
+    connection.onChange((isUp) => (isUp ? void this.#resubscribeAll() : this.#onDisconnected()));
   }
 
-  async subscribe(channel: string, receive: (payload: string) => void): Promise<Subscribed> {
+  async subscribe(channel: string, receive: (payload: string) => void): Promise<ChannelSubscription> {
     const listener = this.#listeners.add(channel, receive);
-    const subscribed = { close: () => this.#leave(listener) };
-    const asked = this.#asked.get(channel) ?? this.#ask(channel);
-    if (asked.isConfirmed) return subscribed;
-    if (!this.#connection.isUp) throw new Unconfirmed(subscribed);
+    const subscription = { close: () => this.#leave(listener) };
+    const confirmation = this.#confirmations.get(channel) ?? this.#request(channel);
+    if (confirmation.isConfirmed) return subscription;
+    if (!this.#connection.isUp) throw new Unconfirmed(subscription);
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(new Error('not confirmed in time')), confirmTimeoutMs);
     try {
-      await Promise.race([asked.confirmed.promise, timeout.promise]);
-      return subscribed;
+      await Promise.race([confirmation.confirmed.promise, timeout.promise]);
+      return subscription;
     } catch (error) {
-      throw new Unconfirmed(subscribed, error);
+      throw new Unconfirmed(subscription, error);
     } finally {
       clearTimeout(timer);
     }
@@ -66,19 +66,19 @@ export class RedisSubscriptions {
 
   close(): void {
     this.#listeners.clear();
-    this.#asked.clear();
+    this.#confirmations.clear();
   }
 
-  #ask(channel: string): Asked {
-    const asked = newAsked();
-    this.#asked.set(channel, asked);
+  #request(channel: string): Confirmation {
+    const confirmation = newConfirmation();
+    this.#confirmations.set(channel, confirmation);
     if (this.#connection.isUp) void this.#send([channel]);
-    return asked;
+    return confirmation;
   }
 
   /** Returns whether they were confirmed. Unconfirmed ones are repeated after a reconnect. */
   async #send(channels: readonly string[]): Promise<boolean> {
-    const asked = channels.map((channel) => this.#asked.get(channel));
+    const confirmation = channels.map((channel) => this.#confirmations.get(channel));
     try {
       await this.#connection.run((redis) => redis.subscribe(...channels.map((channel) => this.#prefix + channel)));
     } catch (error) {
@@ -86,27 +86,29 @@ export class RedisSubscriptions {
       this.#connection.reset();
       return false;
     }
-    for (const one of asked) {
-      if (one === undefined) continue;
-      one.isConfirmed = true;
-      one.confirmed.resolve();
+    for (const each of confirmation) {
+      if (each === undefined) continue;
+      each.isConfirmed = true;
+      each.confirmed.resolve();
     }
     return true;
   }
 
-  async #takeUpAll(): Promise<void> {
-    const channels = [...this.#asked.keys()];
+  async #resubscribeAll(): Promise<void> {
+    const channels = [...this.#confirmations.keys()];
     for (let start = 0; start < channels.length; start += channelsPerCommandMax) {
-      const part = channels.slice(start, start + channelsPerCommandMax).filter((channel) => this.#asked.has(channel));
+      const part = channels
+        .slice(start, start + channelsPerCommandMax)
+        .filter((channel) => this.#confirmations.has(channel));
       if (part.length > 0 && !(await this.#send(part))) return;
     }
     if (this.#connection.isUp) this.#onReady(true);
   }
 
-  #loseAll(): void {
-    for (const [channel, { confirmed }] of this.#asked) {
+  #onDisconnected(): void {
+    for (const [channel, { confirmed }] of this.#confirmations) {
       confirmed.reject(new Error('the connection was lost'));
-      this.#asked.set(channel, newAsked());
+      this.#confirmations.set(channel, newConfirmation());
     }
     this.#onReady(false);
   }
@@ -115,7 +117,7 @@ export class RedisSubscriptions {
     if (listener.isClosed) return;
     const isLast = this.#listeners.remove(listener);
     if (!isLast) return;
-    this.#asked.delete(listener.channel);
+    this.#confirmations.delete(listener.channel);
     await this.#connection.run((redis) => redis.unsubscribe(this.#prefix + listener.channel)).catch(() => undefined); // down: nothing to unsubscribe
   }
 }

@@ -2,7 +2,7 @@ import { unavailable } from '../../../domain/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Bus } from '../../../ports/bus/bus.ts';
-import type { Subscribed } from '../../../ports/bus/pub-sub.ts';
+import type { ChannelSubscription } from '../../../ports/bus/pub-sub.ts';
 import type { BudgetState, BudgetWindow } from '../../../ports/bus/rate-limiter.ts';
 import { BudgetCounters, type CountedWindow } from '../../budget-counters.ts';
 import { ChannelListeners } from '../../channel-listeners.ts';
@@ -62,7 +62,7 @@ class MemoryBus implements Bus {
     this.#listeners = new ChannelListeners(log);
     this.#table = budgetFile && new BudgetTable(budgetFile);
     for (const window of this.#table?.load(clock()) ?? []) this.#budgets.restore(window);
-    if (budgetFile !== undefined) this.#leaveCommits = budgetFile.joinCommits(() => this.#saveWithCommit(budgetFile));
+    if (budgetFile !== undefined) this.#leaveCommits = budgetFile.onEachCommit(() => this.#saveWithCommit(budgetFile));
     this.#timer = setInterval(() => void this.#tick(), saveIntervalMs).unref();
   }
 
@@ -87,7 +87,7 @@ class MemoryBus implements Bus {
     this.#isDelivering = false;
   }
 
-  subscribe(channel: string, listener: (payload: string) => void): Promise<Subscribed> {
+  subscribe(channel: string, listener: (payload: string) => void): Promise<ChannelSubscription> {
     if (this.#isClosed) return Promise.reject(unavailable('Bus'));
     const own = this.#listeners.add(channel, listener);
     return Promise.resolve({
@@ -105,7 +105,7 @@ class MemoryBus implements Bus {
 
   takeBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState> {
     const state = this.#budgets.take(windows, now);
-    if (state.accepted) this.#noteChanged(windows);
+    if (state.accepted) this.#markUnsaved(windows);
     return Promise.resolve(state);
   }
 
@@ -115,11 +115,11 @@ class MemoryBus implements Bus {
 
   refundBudget(windows: readonly BudgetWindow[], now: number): Promise<void> {
     this.#budgets.refund(windows, now);
-    this.#noteChanged(windows);
+    this.#markUnsaved(windows);
     return Promise.resolve();
   }
 
-  #noteChanged(windows: readonly BudgetWindow[]): void {
+  #markUnsaved(windows: readonly BudgetWindow[]): void {
     if (this.#table === undefined) return;
     for (const { key, isDurable } of windows) (isDurable === true ? this.#unsavedDurable : this.#unsaved).add(key);
   }
@@ -128,14 +128,14 @@ class MemoryBus implements Bus {
   #saveWithCommit(file: SqliteFile): void {
     if (this.#unsavedDurable.size === 0) return;
     try {
-      this.#table!.put(this.#countedNow([...this.#unsavedDurable], this.#clock()));
+      this.#table!.put(this.#currentWindows([...this.#unsavedDurable], this.#clock()));
       file.afterCommit(() => this.#unsavedDurable.clear());
     } catch (error) {
       this.#log.warn({ err: error }, 'budgets could not be saved with a commit');
     }
   }
 
-  #countedNow(keys: readonly string[], now: number): CountedWindow[] {
+  #currentWindows(keys: readonly string[], now: number): CountedWindow[] {
     return keys.map((key) => this.#budgets.get(key, now)).filter((window) => window !== undefined);
   }
 
@@ -151,7 +151,7 @@ class MemoryBus implements Bus {
     const keys = [...this.#unsaved, ...this.#unsavedDurable];
     if (this.#table === undefined || keys.length === 0) return;
     this.#unsaved.clear();
-    this.#saving = this.#table.save(this.#countedNow(keys, now), now);
+    this.#saving = this.#table.save(this.#currentWindows(keys, now), now);
     try {
       await this.#saving;
     } catch (error) {

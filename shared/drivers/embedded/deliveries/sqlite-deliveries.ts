@@ -3,15 +3,15 @@ import type { Device, Platform } from '../../../domain/push/device.ts';
 import type { Subscription } from '../../../domain/push/subscription.ts';
 import {
   deliveryStatuses,
-  revivable,
+  undeliveredStatuses,
   type Claim,
   type Deliveries,
   type Delivery,
   type DeliveryStatus,
   type Outcome,
-  type RevivableStatus,
+  type UndeliveredStatus,
 } from '../../../ports/deliveries.ts';
-import { checkClaims, checkDeviceIds, outcomeParts } from '../../../ports/delivery-checks.ts';
+import { checkClaims, checkDeviceIds, chunkOutcomes } from '../../../ports/delivery-checks.ts';
 import type { Collection } from '../../../ports/documents.ts';
 import { packId, unpackId } from '../../packed-id.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -29,11 +29,11 @@ const columns =
   'message_id, device_id, topic_id, user_id, subscription_id, platform, status, reason, attempts, retry_at, updated_at';
 
 /** One statement per combination of claimable states. */
-const claimSql = (again: readonly RevivableStatus[]): string => `
+const claimSql = (again: readonly UndeliveredStatus[]): string => `
   INSERT INTO deliveries (${columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', NULL, 1, NULL, ?7)
   ON CONFLICT DO UPDATE SET status = 'pending', reason = NULL, attempts = attempts + 1, retry_at = NULL, updated_at = ?7
   WHERE (status = 'retrying' AND coalesce(retry_at, 0) <= ?7) OR (status = 'pending' AND updated_at < ?8)
-    OR status IN (${revivable
+    OR status IN (${undeliveredStatuses
       .filter((status) => again.includes(status))
       .map((status) => `'${status}'`)
       .join(', ')})`;
@@ -69,39 +69,39 @@ export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDel
     recipients: (match, page) => read(() => walk.recipients(match, page)),
     hasRecipients: (topicId) => read(() => walk.hasRecipients(topicId)),
     claim: async (claims, { now, staleAfterMs, again = [] }) => {
-      const bound = checkClaims(claims).map((claim) => ({
+      const params = checkClaims(claims).map((claim) => ({
         deviceId: claim.deviceId,
         values: [...idsOf(claim), now, now - staleAfterMs],
       }));
-      if (bound.length === 0) return new Set();
+      if (params.length === 0) return new Set();
       return write(() => {
         const claiming = statement(claimSql(again));
         return new Set(
-          bound.filter(({ values }) => claiming.run(...values).changes === 1).map(({ deviceId }) => deviceId),
+          params.filter(({ values }) => claiming.run(...values).changes === 1).map(({ deviceId }) => deviceId),
         );
       });
     },
     record: async (outcomes, now) => {
-      for (const part of outcomeParts(outcomes, recordedMax)) {
-        const bound = part.map((outcome) => [
+      for (const part of chunkOutcomes(outcomes, recordedMax)) {
+        const params = part.map((outcome) => [
           ...idsOf(outcome),
           outcome.status,
           outcome.reason,
           retryAtOf(outcome),
           now,
         ]);
-        await write(() => bound.forEach((values) => statement(recordSql).run(...values)));
+        await write(() => params.forEach((values) => statement(recordSql).run(...values)));
       }
     },
     find: (messageId, filter) =>
       read(() => {
         checkDeviceIds(filter.deviceIds);
-        const { where, bound } = filterOf(messageId, filter);
+        const { where, params } = filterOf(messageId, filter);
         // Without this hint, SQLite reads all rows of the message, because they are in order.
         const index =
           filter.userId !== undefined && filter.deviceIds === undefined ? 'INDEXED BY deliveries_by_user' : '';
         const sql = `SELECT ${columns} FROM deliveries ${index} WHERE ${where} ORDER BY device_id LIMIT ?`;
-        return (statement(sql).all(...bound, filter.limit) as unknown as Row[]).map(deliveryOf);
+        return (statement(sql).all(...params, filter.limit) as unknown as Row[]).map(deliveryOf);
       }),
     counts: (messageId) =>
       read(() => {
@@ -133,22 +133,22 @@ const retryAtOf = ({ status, retryAt }: Outcome) => (status === 'retrying' ? (re
 function filterOf(
   messageId: string,
   { userId, deviceIds, after }: { userId?: string; deviceIds?: readonly string[]; after?: string },
-): { where: string; bound: SQLInputValue[] } {
+): { where: string; params: SQLInputValue[] } {
   const conditions = ['message_id = ?'];
-  const bound: SQLInputValue[] = [packId(messageId)];
+  const params: SQLInputValue[] = [packId(messageId)];
   if (userId !== undefined) {
     conditions.push('user_id = ?');
-    bound.push(packId(userId));
+    params.push(packId(userId));
   }
   if (deviceIds !== undefined) {
     conditions.push(`device_id IN (${deviceIds.map(() => '?').join(', ')})`);
-    bound.push(...deviceIds.map(packId));
+    params.push(...deviceIds.map(packId));
   }
   if (after !== undefined) {
     conditions.push('device_id > ?');
-    bound.push(packId(after));
+    params.push(packId(after));
   }
-  return { where: conditions.join(' AND '), bound };
+  return { where: conditions.join(' AND '), params };
 }
 
 const noCounts = () => Object.fromEntries(deliveryStatuses.map((status) => [status, 0]));

@@ -32,12 +32,12 @@ function decodeValue({ kind }: Column, value: SQLOutputValue): unknown {
   return kind === 'json' ? JSON.parse(value as string) : value;
 }
 
-export function firstRow(statement: StatementSync, bound: readonly SQLInputValue[]): Row | undefined {
-  return statement.get(...bound) as unknown as Row | undefined;
+export function firstRow(statement: StatementSync, params: readonly SQLInputValue[]): Row | undefined {
+  return statement.get(...params) as unknown as Row | undefined;
 }
 
-function allRows(statement: StatementSync, bound: readonly SQLInputValue[]): Row[] {
-  return statement.all(...bound) as unknown as Row[];
+function allRows(statement: StatementSync, params: readonly SQLInputValue[]): Row[] {
+  return statement.all(...params) as unknown as Row[];
 }
 
 export function rowOf({ statement }: TableAccess, table: DocumentTable, id: string): Row | undefined {
@@ -57,7 +57,7 @@ const passedOverMin = 200;
  * SQLite would otherwise look up each skipped row.
  */
 export function rowsFound({ statement }: TableAccess, table: DocumentTable, plan: Plan): Row[] {
-  const { from, bound } = matching(table, plan);
+  const { from, params } = matching(table, plan);
   const direction = plan.isDescending ? ' DESC' : '';
   const order = (prefix: string) =>
     [...new Set([...plan.rest, 'id'])].map((field) => prefix + columnName(field) + direction).join(', ');
@@ -67,28 +67,28 @@ export function rowsFound({ statement }: TableAccess, table: DocumentTable, plan
       ? `SELECT ${table.columnList} ${page}`
       : `SELECT ${table.columns.map(({ name }) => `d.${name}`).join(', ')} FROM (SELECT id ${page}) AS page
        CROSS JOIN ${table.name} AS d ON d.id = page.id ORDER BY ${order('d.')}`;
-  return allRows(statement(sql), [...bound, plan.limit, plan.offset]);
+  return allRows(statement(sql), [...params, plan.limit, plan.offset]);
 }
 
 export function countRows({ statement }: TableAccess, table: DocumentTable, plan: Plan): number {
-  const { from, bound } = matching(table, plan);
-  return firstRow(statement(`SELECT count(*) FROM ${from}`), bound)![0] as number;
+  const { from, params } = matching(table, plan);
+  return firstRow(statement(`SELECT count(*) FROM ${from}`), params)![0] as number;
 }
 
-function matching(table: DocumentTable, plan: Plan): { from: string; bound: SQLInputValue[] } {
+function matching(table: DocumentTable, plan: Plan): { from: string; params: SQLInputValue[] } {
   const conditions = plan.equals.map(([field]) => `${columnName(field)} = ?`);
-  const bound = plan.equals.map(([, value]) => encodeValue(value));
+  const params = plan.equals.map(([, value]) => encodeValue(value));
   const next = plan.rest[0];
   if (next !== undefined && plan.from !== undefined) {
     conditions.push(`${columnName(next)} >= ?`);
-    bound.push(plan.from);
+    params.push(plan.from);
   }
   if (next !== undefined && plan.to !== undefined) {
     conditions.push(`${columnName(next)} <= ?`);
-    bound.push(plan.to);
+    params.push(plan.to);
   }
   if (plan.isUniqueKey) conditions.push(...plan.rest.map((field) => `${columnName(field)} IS NOT NULL`));
   // Names the index, so that SQLite does not choose another one with the same prefix and sort its result.
   const indexed = `${table.name} INDEXED BY ${indexName(table.collection, plan.index)}`;
-  return { from: conditions.length === 0 ? indexed : `${indexed} WHERE ${conditions.join(' AND ')}`, bound };
+  return { from: conditions.length === 0 ? indexed : `${indexed} WHERE ${conditions.join(' AND ')}`, params };
 }

@@ -18,10 +18,10 @@ import { columnName, type DocumentTable } from './sqlite-document-tables.ts';
 
 export function insertWork(access: TableAccess, table: DocumentTable, document: object): () => Document {
   const { id, values } = checkNew(table.collection, document);
-  const bound = [id, 1, ...encodeAll(table, values)];
-  const sql = `INSERT INTO ${table.name} (${table.columnList}) VALUES (${bound.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING RETURNING ${table.columnList}`;
+  const params = [id, 1, ...encodeAll(table, values)];
+  const sql = `INSERT INTO ${table.name} (${table.columnList}) VALUES (${params.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING RETURNING ${table.columnList}`;
   return () => {
-    const row = firstRow(access.statement(sql), bound);
+    const row = firstRow(access.statement(sql), params);
     if (row !== undefined) return decodeRow(table, row);
     if (rowOf(access, table, id) !== undefined) throw new UniqueKeyViolation(table.collection.name, 'id');
     throw violation(access, table, { id, values });
@@ -39,9 +39,9 @@ export function updateWork(
   const changes = checkChanges(table.collection, set);
   const assignments = [...[...changes.keys()].map((field) => `${columnName(field)} = ?`), 'version = version + 1'];
   const sql = `UPDATE OR IGNORE ${table.name} SET ${assignments.join(', ')} WHERE id = ? AND version = ? RETURNING ${table.columnList}`;
-  const bound = [...encodeAll(table, changes), at.id, at.version];
+  const params = [...encodeAll(table, changes), at.id, at.version];
   return () => {
-    const row = firstRow(access.statement(sql), bound);
+    const row = firstRow(access.statement(sql), params);
     if (row !== undefined) return decodeRow(table, row);
     const present = documentAt(access, table, at.id);
     if (present?.get('version') !== at.version) throw new StaleVersion(table.collection.name, at.id);
@@ -134,8 +134,8 @@ function violation(
 ): Error {
   for (const [key, fields] of Object.entries(table.collection.uniqueKeys)) {
     const same = fields.map((field) => `${columnName(field)} = ?`).join(' AND ');
-    const bound = fields.map((field) => (field === 'id' ? id : encodeValue(values.get(field))));
-    const other = firstRow(statement(`SELECT 1 FROM ${table.name} WHERE ${same} AND id <> ?`), [...bound, id]);
+    const params = fields.map((field) => (field === 'id' ? id : encodeValue(values.get(field))));
+    const other = firstRow(statement(`SELECT 1 FROM ${table.name} WHERE ${same} AND id <> ?`), [...params, id]);
     if (other !== undefined) return new UniqueKeyViolation(table.collection.name, key);
   }
   return new Error(`${table.name}: a row was rejected, but not by any of its unique keys`);

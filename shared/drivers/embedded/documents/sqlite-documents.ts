@@ -32,7 +32,7 @@ export function openSqliteDocuments({
   };
   const access = { statement: statementCache(file.db), tableOf };
   const stamps = new Stamps(file.db);
-  const write = <T>(collections: readonly Named[], work: () => unknown, how?: 'bulk') =>
+  const write = <T>(collections: readonly Named[], work: () => unknown, mode?: 'bulk') =>
     writeTogether<T>(
       file,
       () => {
@@ -40,7 +40,7 @@ export function openSqliteDocuments({
         stamps.changed(collections);
         return value;
       },
-      how,
+      mode,
     );
   return {
     ...readsOver(access),
@@ -148,8 +148,8 @@ function readsOver(access: TableAccess): Pick<Documents, 'get' | 'getMany' | 'pi
 /** An expected failure of a write as a value. If thrown, it would roll back and repeat the whole group commit. */
 type Outcome = { readonly value: unknown } | { readonly failure: UniqueKeyViolation | StaleVersion };
 
-async function writeTogether<T>(file: SqliteFile, work: () => unknown, how?: 'bulk'): Promise<T> {
-  const outcome = await file[how === 'bulk' ? 'writeBulk' : 'write']<Outcome>(() => {
+async function writeTogether<T>(file: SqliteFile, work: () => unknown, mode?: 'bulk'): Promise<T> {
+  const outcome = await file[mode === 'bulk' ? 'writeBulk' : 'write']<Outcome>(() => {
     try {
       return { value: work() };
     } catch (error) {

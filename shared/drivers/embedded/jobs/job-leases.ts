@@ -12,7 +12,7 @@ export interface Lease extends Claim {
  */
 export class JobLeases {
   readonly #table: JobTable;
-  readonly #held = new Set<Lease>();
+  readonly #leases = new Set<Lease>();
 
   constructor(table: JobTable) {
     this.#table = table;
@@ -20,26 +20,26 @@ export class JobLeases {
 
   hold({ seq, starts }: Claim, leaseMs: number, endsAt: number): Lease {
     const lease = { seq, starts, leaseMs, endsAt };
-    this.#held.add(lease);
+    this.#leases.add(lease);
     return lease;
   }
 
   drop(lease: Lease): void {
-    this.#held.delete(lease);
+    this.#leases.delete(lease);
   }
 
   hasDue(now: number): boolean {
-    for (const lease of this.#held) if (isDue(lease, now)) return true;
+    for (const lease of this.#leases) if (isDue(lease, now)) return true;
     return false;
   }
 
   /** Call inside a transaction. Drops leases that another process has taken. */
   renew(now: number): void {
-    for (const lease of this.#held) {
+    for (const lease of this.#leases) {
       if (!isDue(lease, now)) continue;
       const endsAt = now + lease.leaseMs;
       if (this.#table.renew(lease, endsAt)) lease.endsAt = endsAt;
-      else this.#held.delete(lease);
+      else this.#leases.delete(lease);
     }
   }
 }

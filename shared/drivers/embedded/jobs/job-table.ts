@@ -125,8 +125,8 @@ export class JobTable {
     return this.#statements.postpone.run(until, failedRuns, seq, starts).changes === 1;
   }
 
-  giveBack({ seq, starts }: Claim): boolean {
-    return this.#statements.giveBack.run(seq, starts).changes === 1;
+  requeue({ seq, starts }: Claim): boolean {
+    return this.#statements.requeue.run(seq, starts).changes === 1;
   }
 
   /** When the next delayed job is due or the next lease ends, or null. */
@@ -159,12 +159,12 @@ export class JobTable {
 
   /** Deletes finished jobs beyond their age or number, in a bounded batch per kind; returns whether more may remain. */
   sweep(now: number): boolean {
-    const { sweepDone, sweepOld, sweepFailed, failedQueues, failedBeyond } = this.#statements;
+    const { sweepDone, sweepOld, sweepFailed, failedQueues, failedOverLimit } = this.#statements;
     const deleted = [
       sweepDone.run(now - jobRules.finishedLifeMs),
       sweepOld.run(finishedMax),
       sweepFailed.run(now - jobRules.failedLifeMs),
-      ...failedQueues.all().map(({ queue }) => failedBeyond.run(String(queue), jobRules.failedMax)),
+      ...failedQueues.all().map(({ queue }) => failedOverLimit.run(String(queue), jobRules.failedMax)),
     ];
     return deleted.some(({ changes }) => changes === sweepMax);
   }
@@ -195,7 +195,7 @@ function prepareStatements(db: DatabaseSync) {
     finish: db.prepare(`UPDATE jobs SET state = 3, due_at = ?, data = '' ${onClaim}`),
     fail: db.prepare(`UPDATE jobs SET state = 4, due_at = ?, failed_runs = ?, reason = ? ${onClaim}`),
     postpone: db.prepare(`UPDATE jobs SET state = 1, due_at = ?, failed_runs = ? ${onClaim}`),
-    giveBack: db.prepare(`UPDATE jobs SET state = 0 ${onClaim}`),
+    requeue: db.prepare(`UPDATE jobs SET state = 0 ${onClaim}`),
     nextDue: db.prepare('SELECT due_at FROM jobs WHERE queue = ? AND state IN (1, 2) ORDER BY due_at LIMIT 1'),
     counts: db.prepare(
       `SELECT 0 AS state, count(*) AS jobs FROM jobs WHERE queue = ? AND state = 0
@@ -219,7 +219,7 @@ function prepareStatements(db: DatabaseSync) {
     sweepFailed: db.prepare(
       `DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 4 AND due_at <= ? LIMIT ${sweepMax})`,
     ),
-    failedBeyond: db.prepare(
+    failedOverLimit: db.prepare(
       `DELETE FROM jobs WHERE seq IN (
          SELECT seq FROM jobs WHERE queue = ? AND state = 4 ORDER BY due_at DESC LIMIT ${sweepMax} OFFSET ?)`,
     ),

@@ -189,7 +189,7 @@ describe('sqlite: rows of jobs', () => {
     const held = take(5_000);
     expect(table.renew(lost, 9_000)).toBe(false);
     expect(table.finish(lost, 5_500)).toBe(false);
-    expect(table.giveBack(lost)).toBe(false);
+    expect(table.requeue(lost)).toBe(false);
     expect(table.finish(held, 5_600)).toBe(true);
   });
 });

@@ -13,7 +13,7 @@ import type {
   WorkOptions,
 } from '../../../ports/job-queue.ts';
 import { checkedJob, checkId, slotJob } from '../../job-rules.ts';
-import { ScheduleRunner, type KeptSchedule } from '../../schedule-runner.ts';
+import { ScheduleRunner, type StoredSchedule } from '../../schedule-runner.ts';
 import { scheduleSlots } from '../../schedule-slots.ts';
 import { JobLeases } from './job-leases.ts';
 import { JobTable } from './job-table.ts';
@@ -124,7 +124,7 @@ class SqliteJobQueue implements JobQueue {
     await this.#runners.get(queue)?.refresh();
   }
 
-  #loadSchedules(queue: string): KeptSchedule[] {
+  #loadSchedules(queue: string): StoredSchedule[] {
     return this.#schedules.list.all(queue).map((row) => ({
       id: String(row.id),
       every: JSON.parse(String(row.every)) as Schedule['every'],
@@ -142,9 +142,9 @@ class SqliteJobQueue implements JobQueue {
   }
 
   async retryFailed(queue: string, id: string): Promise<boolean> {
-    const isThere = await this.#write(() => this.#table.retryFailed(queue, id));
-    if (isThere) this.#wake(queue, this.#options.clock());
-    return isThere;
+    const existed = await this.#write(() => this.#table.retryFailed(queue, id));
+    if (existed) this.#wake(queue, this.#options.clock());
+    return existed;
   }
 
   ping(): Promise<void> {

@@ -41,7 +41,7 @@ export class SqliteJobWorker implements Worker {
   #busy = 0;
   #claiming: Promise<void> | undefined;
   /** False after a claim returned fewer jobs than requested, until a job may be ready. */
-  #mayFindMore = true;
+  #mayHaveReadyJobs = true;
   #wakeTimer: NodeJS.Timeout | undefined;
   #wakeAt = Infinity;
   #closing: Promise<void> | undefined;
@@ -52,7 +52,7 @@ export class SqliteJobWorker implements Worker {
     this.#deps = deps;
     this.#leaseMs = options.leaseMs ?? jobRules.leaseMsDefault;
     this.#leaseTimer = setInterval(() => void this.#renewLeases(), this.#leaseMs / 3);
-    this.#pump();
+    this.#claimIfIdle();
   }
 
   /** Schedules the next poll. */
@@ -69,17 +69,17 @@ export class SqliteJobWorker implements Worker {
   readonly #wake = (): void => {
     clearTimeout(this.#wakeTimer);
     this.#wakeAt = Infinity;
-    this.#mayFindMore = true;
-    this.#pump();
+    this.#mayHaveReadyJobs = true;
+    this.#claimIfIdle();
   };
 
-  #pump(): void {
+  #claimIfIdle(): void {
     const free = this.#options.concurrency - this.#busy;
-    if (free <= 0 || !this.#mayFindMore || this.#claiming !== undefined || this.#closing !== undefined) return;
-    this.#mayFindMore = false; // until the claim shows otherwise or a job arrives
+    if (free <= 0 || !this.#mayHaveReadyJobs || this.#claiming !== undefined || this.#closing !== undefined) return;
+    this.#mayHaveReadyJobs = false; // until the claim shows otherwise or a job arrives
     this.#claiming = this.#claim(free).finally(() => {
       this.#claiming = undefined;
-      this.#pump();
+      this.#claimIfIdle();
     });
   }
 
@@ -99,11 +99,11 @@ export class SqliteJobWorker implements Worker {
         };
       });
       if (this.#closing !== undefined && jobs.length > 0) {
-        await file.write(() => jobs.forEach((job) => table.giveBack(job)));
+        await file.write(() => jobs.forEach((job) => table.requeue(job)));
         return onReady(clock());
       }
       for (const job of jobs) this.#start(job, leaseEndsAt);
-      if (jobs.length === limit) this.#mayFindMore = true;
+      if (jobs.length === limit) this.#mayHaveReadyJobs = true;
       else this.wakeAt(Math.min(nextDueAt ?? Infinity, clock() + pollMs));
     } catch (error) {
       log.error({ err: error, queue: this.#queue }, 'jobs could not be claimed');
@@ -124,21 +124,21 @@ export class SqliteJobWorker implements Worker {
 
   async #run(job: ClaimedJob, lease: Lease): Promise<void> {
     const { file, clock, log, onReady } = this.#deps;
-    let ended: Ended;
+    let outcome: RunOutcome;
     try {
       await this.#options.run({ id: job.id, data: job.data, attempt: job.failedRuns + 1 });
-      ended = { kind: 'done' };
+      outcome = { kind: 'done' };
     } catch (error) {
-      ended = endedBy(error, job, clock());
+      outcome = outcomeOfError(error, job, clock());
     }
-    const writing = file.write(() => this.#write(ended, lease));
+    const writing = file.write(() => this.#write(outcome, lease));
     this.#busy -= 1;
-    this.#pump();
+    this.#claimIfIdle();
     try {
       const wasHeld = await writing;
       if (!wasHeld)
         log.warn({ queue: this.#queue, job: job.id }, 'a job ended after its lease was lost, running it again');
-      else if (ended.kind === 'postponed') onReady(ended.until);
+      else if (outcome.kind === 'postponed') onReady(outcome.until);
     } catch (error) {
       log.error(
         { err: error, queue: this.#queue, job: job.id },
@@ -147,15 +147,15 @@ export class SqliteJobWorker implements Worker {
     }
   }
 
-  #write(ended: Ended, lease: Lease): boolean {
+  #write(outcome: RunOutcome, lease: Lease): boolean {
     const { table, clock } = this.#deps;
-    switch (ended.kind) {
+    switch (outcome.kind) {
       case 'done':
         return table.finish(lease, clock());
       case 'failed':
-        return table.fail(lease, { failedRuns: ended.failedRuns, reason: ended.reason, now: clock() });
+        return table.fail(lease, { failedRuns: outcome.failedRuns, reason: outcome.reason, now: clock() });
       case 'postponed':
-        return table.postpone(lease, ended.until, ended.failedRuns);
+        return table.postpone(lease, outcome.until, outcome.failedRuns);
     }
   }
 
@@ -189,18 +189,18 @@ export class SqliteJobWorker implements Worker {
       { queue: this.#queue, jobs: left.length },
       'jobs were still running when their worker closed, other workers run them',
     );
-    await file.write(() => left.forEach(({ lease }) => table.giveBack(lease)));
+    await file.write(() => left.forEach(({ lease }) => table.requeue(lease)));
     onReady(clock());
   }
 }
 
 /** The outcome of a run. */
-type Ended =
+type RunOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly failedRuns: number; readonly reason: string }
   | { readonly kind: 'postponed'; readonly until: number; readonly failedRuns: number };
 
-function endedBy(error: unknown, job: ClaimedJob, now: number): Ended {
+function outcomeOfError(error: unknown, job: ClaimedJob, now: number): RunOutcome {
   const reason = failureReason(error);
   if (error instanceof RetryLater && job.starts < jobRules.startsMax) {
     return { kind: 'postponed', until: now + error.delayMs, failedRuns: job.failedRuns };

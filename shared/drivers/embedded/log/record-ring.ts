@@ -52,10 +52,10 @@ export class RecordRing {
   }
 
   #evict(): void {
-    const gone = this.#records[this.#first]!;
+    const removed = this.#records[this.#first]!;
     this.#first += 1;
-    this.#bytes -= bytesOf(gone);
-    this.#floor = gone.offset + 1;
+    this.#bytes -= bytesOf(removed);
+    this.#floor = removed.offset + 1;
   }
 }
 

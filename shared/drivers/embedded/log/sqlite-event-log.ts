@@ -32,7 +32,7 @@ const tableReadMax = 250;
 interface Member {
   readonly options: ConsumeOptions;
   readonly abort: AbortController;
-  done: Promise<void> | undefined;
+  finished: Promise<void> | undefined;
 }
 
 class SqliteEventLog implements EventLog, MemberSource {
@@ -58,13 +58,13 @@ class SqliteEventLog implements EventLog, MemberSource {
     this.#offsets = new ConsumerOffsets(file, log);
     this.#next = this.#end = table.end();
     this.#ring = new RecordRing(this.#next);
-    this.#write = file.grouped((records: readonly LogRecord[]) => this.#place(records));
+    this.#write = file.batched((records: readonly LogRecord[]) => this.#place(records));
   }
 
   append(partition: number, record: LogRecord, _topicName: string): Promise<number> {
     if (partition !== 0) return Promise.reject(new RangeError(`the embedded log has no partition ${partition}`));
     if (this.#closed) return Promise.reject(unavailable('Log'));
-    return this.#write(record).then(this.#committed, this.#refused);
+    return this.#write(record).then(this.#onAppendCommitted, this.#onAppendFailed);
   }
 
   /**
@@ -78,7 +78,7 @@ class SqliteEventLog implements EventLog, MemberSource {
   }
 
   /** Called in commit order. */
-  readonly #committed = (placed: PlacedRecord): number => {
+  readonly #onAppendCommitted = (placed: PlacedRecord): number => {
     this.#end = placed.offset + 1;
     this.#ring.push(placed);
     if (!this.#wakeScheduled && this.#waiting.size > 0) {
@@ -88,7 +88,7 @@ class SqliteEventLog implements EventLog, MemberSource {
     return placed.offset;
   };
 
-  readonly #refused = (error: unknown): never => {
+  readonly #onAppendFailed = (error: unknown): never => {
     this.#log.error({ err: error }, 'a record was not appended');
     throw unavailable('Log', error);
   };
@@ -102,7 +102,7 @@ class SqliteEventLog implements EventLog, MemberSource {
 
   consume(options: ConsumeOptions): Promise<Consumption> {
     if (this.#closed) return Promise.reject(unavailable('Log'));
-    const member: Member = { options, abort: new AbortController(), done: undefined };
+    const member: Member = { options, abort: new AbortController(), finished: undefined };
     const members = this.#groups.get(options.group) ?? [];
     this.#groups.set(options.group, members);
     members.push(member);
@@ -112,9 +112,9 @@ class SqliteEventLog implements EventLog, MemberSource {
 
   #activate(members: Member[]): void {
     const first = members[0];
-    if (first === undefined || first.done !== undefined) return;
-    first.done = runLogMember(this, first.options, { signal: first.abort.signal, log: this.#log });
-    first.done.catch((error: unknown) =>
+    if (first === undefined || first.finished !== undefined) return;
+    first.finished = runLogMember(this, first.options, { signal: first.abort.signal, log: this.#log });
+    first.finished.catch((error: unknown) =>
       this.#log.error({ err: error, group: first.options.group }, 'a consumer of the log stopped'),
     );
   }
@@ -122,7 +122,7 @@ class SqliteEventLog implements EventLog, MemberSource {
   async #leave(member: Member): Promise<void> {
     member.abort.abort();
     try {
-      await member.done;
+      await member.finished;
     } finally {
       await this.#offsets.flush();
       const members = this.#groups.get(member.options.group) ?? [];

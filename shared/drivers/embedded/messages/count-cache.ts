@@ -7,13 +7,13 @@ export interface Count {
   readonly until: number;
 }
 
-interface KeptCount extends Count {
+interface CachedCount extends Count {
   /** The counted mark. */
   readonly max: number;
   readonly now: number;
 }
 
-type Page = Pick<KeptCount, 'max' | 'now'>;
+type Page = Pick<CachedCount, 'max' | 'now'>;
 
 /** About two megabytes. Limits the memory for unused marks. */
 const keptMax = 20_000;
@@ -23,7 +23,7 @@ const keptMax = 20_000;
  * topic, or `forget` for all.
  */
 export class CountCache {
-  readonly #topics = new Map<string, Map<number, KeptCount>>();
+  readonly #topics = new Map<string, Map<number, CachedCount>>();
   #size = 0;
 
   get({ topicId, after }: TopicMark, { max, now }: Page): number | undefined {
@@ -34,12 +34,12 @@ export class CountCache {
   /** Call before counting. Returns a function that stores the count, unless the topic changed meanwhile. */
   place({ topicId, after }: TopicMark, page: Page): (count: Count) => void {
     let ofTopic = this.#topics.get(topicId);
-    if (ofTopic === undefined) this.#topics.set(topicId, (ofTopic = new Map<number, KeptCount>()));
+    if (ofTopic === undefined) this.#topics.set(topicId, (ofTopic = new Map<number, CachedCount>()));
     return (count) => {
       if (this.#topics.get(topicId) !== ofTopic) return;
       if (!ofTopic.has(after)) this.#size += 1;
       ofTopic.set(after, { ...count, ...page });
-      if (this.#size >= keptMax) this.forget();
+      if (this.#size >= keptMax) this.clear();
     };
   }
 
@@ -48,7 +48,7 @@ export class CountCache {
     this.#topics.delete(topicId);
   }
 
-  forget(): void {
+  clear(): void {
     this.#topics.clear();
     this.#size = 0;
   }

@@ -20,7 +20,7 @@ export class RecentMessages {
   }
 
   /** Call after rows were moved or removed. */
-  forget(): void {
+  clear(): void {
     this.#offsets.fill(-1);
   }
 }

@@ -1,6 +1,6 @@
 import type { Messages } from '../../../ports/messages/messages.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { contentTaken } from './sqlite-message-schema.ts';
+import { redactedRev } from './sqlite-message-schema.ts';
 
 /** Messages redacted per write: some milliseconds, which publishes may have to wait. */
 const batchSizeMax = 250;
@@ -9,11 +9,11 @@ const batchSizeMax = 250;
 export function sqliteContentRemoval(file: SqliteFile): Messages['redactDeleted'] {
   const due = file.db.prepare(`
     SELECT offset FROM messages INDEXED BY messages_by_deletion
-    WHERE deleted_at IS NOT NULL AND content_rev < ${contentTaken} AND deleted_at <= ?
+    WHERE deleted_at IS NOT NULL AND content_rev < ${redactedRev} AND deleted_at <= ?
       AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))
     ORDER BY deleted_at LIMIT ?`);
   const takeContent = file.db.prepare(
-    `UPDATE messages SET message = '', title = NULL, tags = NULL, content_rev = ${contentTaken} WHERE offset = ?`,
+    `UPDATE messages SET message = '', title = NULL, tags = NULL, content_rev = ${redactedRev} WHERE offset = ?`,
   );
 
   const emptyBatch = (time: number, batchSize: number, except: string): number => {
@@ -24,13 +24,13 @@ export function sqliteContentRemoval(file: SqliteFile): Messages['redactDeleted'
 
   return async (time, limit, except = []) => {
     const exceptJson = JSON.stringify(except);
-    let emptied = 0;
-    while (emptied < limit) {
-      const batchSize = Math.min(limit - emptied, batchSizeMax);
+    let redacted = 0;
+    while (redacted < limit) {
+      const batchSize = Math.min(limit - redacted, batchSizeMax);
       const count = await file.write(() => emptyBatch(time, batchSize, exceptJson));
-      emptied += count;
+      redacted += count;
       if (count < batchSize) break;
     }
-    return emptied;
+    return redacted;
   };
 }

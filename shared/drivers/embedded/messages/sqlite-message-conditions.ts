@@ -5,7 +5,7 @@ import { deletedContentMs, type MessageFilter } from '../../../domain/messages/m
 /** A WHERE condition with its parameter values in order. */
 export interface Condition {
   readonly sql: string;
-  readonly bound: readonly SQLInputValue[];
+  readonly params: readonly SQLInputValue[];
 }
 
 /** Searches texts that SQLite cannot compare case-insensitively: non-ASCII texts and texts with NUL. */
@@ -17,8 +17,8 @@ export interface FoldedSearch {
 /** Registers the function that `messageConditions` uses. */
 export function addFoldedSearch(db: DatabaseSync): FoldedSearch {
   const search: FoldedSearch = { needle: '' };
-  const holds = (text: unknown): boolean => typeof text === 'string' && foldCase(text).includes(search.needle);
-  db.function('holds_folded', (message, title) => (holds(message) || holds(title) ? 1 : 0));
+  const containsNeedle = (text: unknown): boolean => typeof text === 'string' && foldCase(text).includes(search.needle);
+  db.function('holds_folded', (message, title) => (containsNeedle(message) || containsNeedle(title) ? 1 : 0));
   return search;
 }
 
@@ -28,18 +28,18 @@ export function addFoldedSearch(db: DatabaseSync): FoldedSearch {
  */
 export function messageConditions(filter: MessageFilter): Condition {
   const parts = [...visibility(filter), ...properties(filter), ...content(filter)];
-  return { sql: parts.map(({ sql }) => sql).join(' AND '), bound: parts.flatMap(({ bound }) => bound) };
+  return { sql: parts.map(({ sql }) => sql).join(' AND '), params: parts.flatMap(({ params }) => params) };
 }
 
 /** Whether the filter matches all of history, so that stored counts can be used. */
-export function isUnconditional(filter: MessageFilter): boolean {
+export function matchesAllMessages(filter: MessageFilter): boolean {
   return !filter.includesDeleted && properties(filter).length === 0 && content(filter).length === 0;
 }
 
 function visibility({ includesDeleted, now }: MessageFilter): Condition[] {
   return [
-    { sql: 'm.expires_at > ?', bound: [now] },
-    ...(includesDeleted ? [] : [{ sql: 'm.deleted_at IS NULL', bound: [] }]),
+    { sql: 'm.expires_at > ?', params: [now] },
+    ...(includesDeleted ? [] : [{ sql: 'm.deleted_at IS NULL', params: [] }]),
   ];
 }
 
@@ -50,13 +50,13 @@ function properties({ priorityMin, priorityMax, from, to }: MessageFilter): Cond
     ['m.timestamp >= ?', from],
     ['m.timestamp <= ?', to],
   ];
-  return bounds.flatMap(([sql, value]) => (value === null ? [] : [{ sql, bound: [value] }]));
+  return bounds.flatMap(([sql, value]) => (value === null ? [] : [{ sql, params: [value] }]));
 }
 
 function content(filter: MessageFilter): Condition[] {
   const parts = [...tags(filter.tags), ...text(filter.text)];
   if (parts.length === 0 || !filter.includesDeleted) return parts;
-  return [{ sql: '(m.deleted_at IS NULL OR m.deleted_at > ?)', bound: [filter.now - deletedContentMs] }, ...parts];
+  return [{ sql: '(m.deleted_at IS NULL OR m.deleted_at > ?)', params: [filter.now - deletedContentMs] }, ...parts];
 }
 
 /**
@@ -66,7 +66,7 @@ function content(filter: MessageFilter): Condition[] {
 function tags(wanted: readonly string[]): Condition[] {
   if (wanted.length === 0) return [];
   const starts = wanted.flatMap((tag) => [`[${JSON.stringify(tag)}`, `,${JSON.stringify(tag)}`]);
-  return [{ sql: `(m.tags IS NOT NULL AND (${starts.map(() => 'instr(m.tags, ?)').join(' OR ')}))`, bound: starts }];
+  return [{ sql: `(m.tags IS NOT NULL AND (${starts.map(() => 'instr(m.tags, ?)').join(' OR ')}))`, params: starts }];
 }
 
 /**
@@ -77,10 +77,10 @@ function text(wanted: string | null): Condition[] {
   if (wanted === null) return [];
   const needle = foldCase(wanted);
   const other = '(NOT m.is_plain AND holds_folded(m.message, m.title))';
-  if (!isPlain(needle)) return [{ sql: other, bound: [] }];
+  if (!isPlain(needle)) return [{ sql: other, params: [] }];
   // ESCAPE slows each comparison, a sixth of a search (measured).
   const needsEscape = /[\\%_]/.test(needle);
   const pattern = `%${needle.replaceAll(/[\\%_]/g, '\\$&')}%`;
   const like = (column: string) => `${column} LIKE ?${needsEscape ? " ESCAPE '\\'" : ''}`;
-  return [{ sql: `(${like('m.message')} OR ${like('m.title')} OR ${other})`, bound: [pattern, pattern] }];
+  return [{ sql: `(${like('m.message')} OR ${like('m.title')} OR ${other})`, params: [pattern, pattern] }];
 }

@@ -4,10 +4,10 @@ import type { Migration } from '../sqlite/migrations.ts';
 export const asPublished = -1;
 
 /** `content_rev` of a stub created by a deletion, without content. */
-export const contentUnknown = -2;
+export const stubRev = -2;
 
 /** `content_rev` of a redacted message; no edit can follow. */
-export const contentTaken = Number.MAX_SAFE_INTEGER;
+export const redactedRev = Number.MAX_SAFE_INTEGER;
 
 /** The bytes of a message's text and title, its volume. */
 export const volumeColumn = 'octet_length(message) + coalesce(octet_length(title), 0) AS bytes';
@@ -77,7 +77,7 @@ export const messageSearchMigration: Migration = {
   sql: `
     DROP INDEX messages_by_topic;
     CREATE INDEX messages_by_topic ON messages (topic, offset, expires_at, deleted_at, priority, timestamp, tags);
-    CREATE INDEX messages_by_deletion ON messages (deleted_at, topic) WHERE deleted_at IS NOT NULL AND content_rev < ${contentTaken};
+    CREATE INDEX messages_by_deletion ON messages (deleted_at, topic) WHERE deleted_at IS NOT NULL AND content_rev < ${redactedRev};
   `,
 };
 

@@ -3,7 +3,7 @@ import { foldCase } from '../../../domain/fold-case.ts';
 import type { MessageFilter } from '../../../domain/messages/message-filter.ts';
 import type { Priority } from '../../../domain/messages/message.ts';
 import type { ActivityCount, MessagePage } from '../../../ports/messages/message-search.ts';
-import { isUnconditional, messageConditions } from './sqlite-message-conditions.ts';
+import { matchesAllMessages, messageConditions } from './sqlite-message-conditions.ts';
 import type { TopicMessageRow } from './sqlite-message-rows.ts';
 import { Milestones } from './sqlite-milestones.ts';
 import { SearchStatements, type Range, type TopicRow } from './sqlite-search-statements.ts';
@@ -43,13 +43,13 @@ export function sqliteMessageSearch(db: DatabaseSync) {
     search: (filter: MessageFilter, page: MessagePage): Steps<FoundRows> =>
       filter.text === null ? searchIndex({ reader, milestones }, filter, page) : searchText(reader, filter, page),
     recent: (topicIds: readonly string[], page: { limit: number; now: number }): Steps<TopicMessageRow[]> =>
-      recentMessages(reader, everything(topicIds, page.now), page.limit),
+      recentMessages(reader, matchAll(topicIds, page.now), page.limit),
     activity: (filter: MessageFilter, bucketMs: number): Steps<ActivityCount[]> =>
       countActivity(reader, filter, bucketMs),
   };
 }
 
-function everything(topicIds: readonly string[], now: number): MessageFilter {
+function matchAll(topicIds: readonly string[], now: number): MessageFilter {
   return {
     topicIds,
     text: null,
@@ -67,7 +67,7 @@ function everything(topicIds: readonly string[], now: number): MessageFilter {
 function* searchIndex(by: Searcher, filter: MessageFilter, page: MessagePage): Steps<FoundRows> {
   const { reader } = by;
   const { topics, known } = reader.counted(filter.topicIds, filter.now);
-  const total = isUnconditional(filter) && known !== null ? known : yield* countMatching(reader, filter, topics);
+  const total = matchesAllMessages(filter) && known !== null ? known : yield* countMatching(reader, filter, topics);
   const offsets = page.offset >= total ? [] : yield* pageOffsets(by, filter, { topics, total, page });
   return { rows: reader.messages(filter, offsets), total };
 }
@@ -85,7 +85,7 @@ function* pageOffsets(
 ): Steps<number[]> {
   const [topic] = topics;
   if (topic === undefined || topics.length > 1) {
-    if (isUnconditional(filter) && page.offset > 0 && reader.areAll(topics))
+    if (matchesAllMessages(filter) && page.offset > 0 && reader.areAll(topics))
       return yield* newestOfEvery(reader, filter.now, page);
     return (yield* newestOffsets(reader, filter, { topics, count: page.offset + page.limit })).slice(page.offset);
   }
@@ -93,13 +93,15 @@ function* pageOffsets(
   const condition = messageConditions(filter);
   const below = Math.max(0, total - page.offset - page.limit);
   const limit = total - page.offset - below;
-  if (isUnconditional(filter) && Math.min(below, page.offset) >= passedOverMax) {
-    const from = yield* milestones.before(range, condition, {
+  if (matchesAllMessages(filter) && Math.min(below, page.offset) >= passedOverMax) {
+    const from = yield* milestones.find(range, condition, {
       rank: below,
       stamp: () => `${reader.dataVersion()} ${total}`,
     });
     if (from !== null)
-      return reader.oldestIn({ ...range, after: from.offset - 1 }, condition, { offset: from.left, limit }).reverse();
+      return reader
+        .oldestIn({ ...range, after: from.offset - 1 }, condition, { offset: from.remaining, limit })
+        .reverse();
   }
   if (below >= page.offset) return reader.newestIn(range, condition, page);
   return reader.oldestIn(range, condition, { offset: below, limit }).reverse();
@@ -153,7 +155,7 @@ function* newestOffsets(
   filter: MessageFilter,
   wanted: { topics: readonly TopicRow[]; count: number },
 ): Steps<number[]> {
-  if (!isUnconditional(filter)) return yield* newestOfEach(reader, filter, wanted);
+  if (!matchesAllMessages(filter)) return yield* newestOfEach(reader, filter, wanted);
   return (yield* newestOfAll(reader, filter, wanted)) ?? (yield* newestOfSome(reader, filter.now, wanted));
 }
 
@@ -184,7 +186,7 @@ function* newestOfAll(
   const share = topics.reduce((sum, topic) => sum + topic.count, 0) / (last + 1);
   const expected = count / share;
   if (!(expected < topics.length * rowsToBegin)) return null;
-  const isWanted = new Set(topics.map(({ topic }) => topic));
+  const wantedTopics = new Set(topics.map(({ topic }) => topic));
   const found: number[] = [];
   let before = last + 1;
   for (let walked = 0; walked < 2 * expected + rowsPerStep; walked += rowsPerStep) {
@@ -193,7 +195,7 @@ function* newestOfAll(
       offset: 0,
     });
     for (const [offset, topic] of rows) {
-      if (isWanted.has(topic)) found.push(offset);
+      if (wantedTopics.has(topic)) found.push(offset);
       if (found.length === count) return found;
     }
     if (rows.length === 0) return found;
@@ -215,17 +217,17 @@ function* newestOfSome(
   const last = topics[0]?.lastOffset ?? -1;
   const expected = (count / topics.reduce((sum, topic) => sum + topic.count, 1)) * (last + 1);
   for (let reach = Math.ceil(2 * expected); ; reach *= 8) {
-    let best: number[] = [];
+    let newest: number[] = [];
     let floor = Math.max(-1, last - reach);
     for (let at = 0; at < topics.length && topics[at]!.lastOffset > floor; at += topicsAtOnce) {
       if (at > 0) yield;
-      best = highest(
-        best.concat(reader.newestOf(topics.slice(at, at + topicsAtOnce), now, { after: floor, limit: count })),
+      newest = highest(
+        newest.concat(reader.newestOf(topics.slice(at, at + topicsAtOnce), now, { after: floor, limit: count })),
         count,
       );
-      if (best.length === count) floor = best.at(-1)!;
+      if (newest.length === count) floor = newest.at(-1)!;
     }
-    if (best.length === count || reach > last) return best;
+    if (newest.length === count || reach > last) return newest;
   }
 }
 
@@ -239,7 +241,7 @@ function* newestOfEach(
   { topics, count }: { topics: readonly TopicRow[]; count: number },
 ): Steps<number[]> {
   const condition = messageConditions(filter);
-  let best: number[] = [];
+  let newest: number[] = [];
   let floor = -1;
   let looked = 0;
   for (const topic of topics) {
@@ -249,18 +251,18 @@ function* newestOfEach(
       limit: count,
       offset: 0,
     });
-    best = best.concat(found);
+    newest = newest.concat(found);
     // Updating the floor pays off for few results; for many, repeated sorting costs more.
-    if (best.length >= count && (floor < 0 || best.length >= count + Math.max(count / 4, 50))) {
-      best = highest(best, count);
-      floor = best.at(-1)!;
+    if (newest.length >= count && (floor < 0 || newest.length >= count + Math.max(count / 4, 50))) {
+      newest = highest(newest, count);
+      floor = newest.at(-1)!;
     }
     looked += rowsToBegin + Math.max(topic.count, found.length);
     if (looked < rowsPerStep) continue;
     looked = 0;
     yield;
   }
-  return highest(best, count);
+  return highest(newest, count);
 }
 
 const highest = (offsets: number[], count: number): number[] => offsets.sort((a, b) => b - a).slice(0, count);

@@ -3,7 +3,7 @@ import type { LogRecord, PlacedRecord } from '../../../domain/messages/log-recor
 import type { Message } from '../../../domain/messages/message.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { storedChangeType, storedTags } from './sqlite-message-rows.ts';
-import { asPublished, contentUnknown } from './sqlite-message-schema.ts';
+import { asPublished, stubRev } from './sqlite-message-schema.ts';
 
 /** Writes to the message tables. All calls are synchronous and must run inside a write of the SQLite file. */
 export interface SqliteMessageWriter {
@@ -14,7 +14,7 @@ export interface SqliteMessageWriter {
 }
 
 /** The effect of a call of `apply` on one topic. */
-interface TopicTally {
+interface TopicChange {
   key: number;
   messages: number;
   lastMessageAt: number | null;
@@ -65,8 +65,8 @@ export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessa
  * Finds the topics' numbers and updates their counters, assuming that every message is new, which is nearly
  * always true: one statement per topic suffices.
  */
-function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, TopicTally> {
-  const topics = new Map<string, TopicTally>();
+function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, TopicChange> {
+  const topics = new Map<string, TopicChange>();
   for (const { offset, record } of records) {
     let topic = topics.get(record.message.topicId);
     if (topic === undefined) {
@@ -123,7 +123,7 @@ function meetStored(sql: Statements, offset: number, message: Message): number {
     throw new Error(`offset ${offset} of the log contains a different message than ${message.id}`);
   keepEnd(sql, Math.max(offset, stored.offset));
   if (stored.offset >= 0 && stored.offset <= offset) return 0;
-  if (stored.content_rev === contentUnknown) setContent(sql, message, asPublished);
+  if (stored.content_rev === stubRev) setContent(sql, message, asPublished);
   sql.move.run(offset, message.id);
   return stored.offset < 0 && stored.deleted_at === null ? 1 : 0;
 }
@@ -158,7 +158,7 @@ function insertStub(sql: Statements, topic: number, offset: number, { type, time
     message.timestamp,
     message.expiresAt,
     message.markdown ? 1 : 0,
-    isEdit ? offset : contentUnknown,
+    isEdit ? offset : stubRev,
     isEdit ? message.editedAt : null,
     isEdit ? null : (message.deletedAt ?? timestamp),
   );

@@ -51,12 +51,12 @@ export function openSqliteMessages({
   const counts = new CountCache();
   const countAfter = sqliteUnreadCounts(file.db, counts);
   const recent = new RecentMessages();
-  const hasForeignCommits = foreignCommits(file.db);
+  const hasForeignCommits = foreignCommitDetector(file.db);
   const sweeping = openSweeping(file, writer.end, { recent, counts });
   const { removal } = sweeping;
-  const forgetAll = () => {
-    recent.forget();
-    counts.forget();
+  const clearCaches = () => {
+    recent.clear();
+    counts.clear();
     removal.written(0);
   };
   const { pages, texts, plans } = openReaders(file.path, workMsMax);
@@ -71,21 +71,21 @@ export function openSqliteMessages({
     }
     file.afterCommit(() => {
       if (areNew) for (const { offset, record } of records) recent.add(offset, record.message.id);
-      else recent.forget(); // an earlier duplicate may have replaced a cached message
+      else recent.clear(); // an earlier duplicate may have replaced a cached message
     });
   };
 
   const isStored = (placed: PlacedRecord): boolean => isRecent(recent, placed) || reads.isStored(placed);
 
   const apply = async (records: readonly PlacedRecord[]): Promise<void> => {
-    if (hasForeignCommits()) forgetAll();
+    if (hasForeignCommits()) clearCaches();
     const missing = records.filter((placed) => !isStored(placed));
     if (missing.length > 0) await file.write(() => applySync(missing));
   };
 
   const settle = async (records: readonly PlacedRecord[]): Promise<ReconciledRecord[]> => {
     await apply(records);
-    if (hasForeignCommits()) forgetAll();
+    if (hasForeignCommits()) clearCaches();
     const now = clock();
     const settled = records.filter((placed) => placed.record.message.expiresAt > now && isStored(placed));
     return withPreviousOffsets(reads, settled);
@@ -95,15 +95,15 @@ export function openSqliteMessages({
     applySync,
     readFrom: reads.readFrom,
     end: writer.end,
-    apply: (records) => asked(() => apply(records)),
-    reconcile: (_partition, records) => asked(() => settle(records)),
-    watermark: () => asked(() => writer.end() - 1),
+    apply: (records) => reaching(() => apply(records)),
+    reconcile: (_partition, records) => reaching(() => settle(records)),
+    watermark: () => reaching(() => writer.end() - 1),
     moveWatermark: async () => undefined,
-    find: (messageId) => asked(() => reads.find(messageId)),
-    findMany: (messageIds) => asked(() => messageIds.map(reads.find).filter((message) => message !== null)),
-    newest: (topicId, page) => asked(() => reads.newest(topicId, page)),
+    find: (messageId) => reaching(() => reads.find(messageId)),
+    findMany: (messageIds) => reaching(() => messageIds.map(reads.find).filter((message) => message !== null)),
+    newest: (topicId, page) => reaching(() => reads.newest(topicId, page)),
     newestOfEach: (topicIds, now) =>
-      asked(
+      reaching(
         () =>
           new Map(
             topicIds
@@ -111,19 +111,19 @@ export function openSqliteMessages({
               .map((message) => [message.topicId, message]),
           ),
       ),
-    after: (topicId, page) => asked(() => reads.after(topicId, page)),
-    records: (topicId, page) => asked(() => reads.records(topicId, page)),
-    offsetAtTime: (topicId, time) => asked(() => reads.offsetAtTime(topicId, time)),
-    lastOffsets: (topicIds) => asked(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
-    topicStats: (topicIds) => asked(() => reads.topicStats(topicIds)),
+    after: (topicId, page) => reaching(() => reads.after(topicId, page)),
+    records: (topicId, page) => reaching(() => reads.records(topicId, page)),
+    offsetAtTime: (topicId, time) => reaching(() => reads.offsetAtTime(topicId, time)),
+    lastOffsets: (topicIds) => reaching(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
+    topicStats: (topicIds) => reaching(() => reads.topicStats(topicIds)),
     countAfter: (marks, page) =>
-      asked(() => {
-        if (hasForeignCommits()) forgetAll();
+      reaching(() => {
+        if (hasForeignCommits()) clearCaches();
         return countAfter(marks, page);
       }),
     ...searchesOf(pages, texts),
     ...sweepsOf({ plans, ...sweeping }),
-    ping: () => asked(() => void file.db.prepare('SELECT 1').get()),
+    ping: () => reaching(() => void file.db.prepare('SELECT 1').get()),
     close: async () => void (await Promise.all([pages.close(), texts.close(), plans.close()])),
   };
 }
@@ -132,9 +132,9 @@ export function openSqliteMessages({
 function openReaders(path: string, workMsMax: number): Record<'pages' | 'texts' | 'plans', SqliteReader> {
   const searching = { path, workMsMax, tookTooLong: searchTookTooLong };
   return {
-    pages: new SqliteReader({ ...searching, givesWay: false }),
-    texts: new SqliteReader({ ...searching, givesWay: true }),
-    plans: new SqliteReader({ path, workMsMax: planMsMax, tookTooLong: planTookTooLong, givesWay: true }),
+    pages: new SqliteReader({ ...searching, isLowPriority: false }),
+    texts: new SqliteReader({ ...searching, isLowPriority: true }),
+    plans: new SqliteReader({ path, workMsMax: planMsMax, tookTooLong: planTookTooLong, isLowPriority: true }),
   };
 }
 
@@ -163,7 +163,7 @@ function openSweeping(
   const removal = sqliteMessageRemoval(file, {
     end,
     onRemoved: (topicIds) => {
-      recent.forget();
+      recent.clear();
       for (const topicId of topicIds) counts.changed(topicId);
     },
   });
@@ -191,26 +191,26 @@ function sweepsOf({
   reclaimSpace,
 }: Sweeps): MessageRetention & Pick<SqliteMessages, 'reclaimSpace'> {
   return {
-    reclaimSpace: () => asked(reclaimSpace),
-    changeLifetime: (topicId, of) => asked(() => changeLifetime(topicId, of)),
-    redactDeleted: (time, limit, except) => asked(() => redactDeleted(time, limit, except)),
-    removeExpired: (time, limit, except) => asked(() => removal.removeExpired(time, limit, except)),
-    removeTopic: (topicId, limit) => asked(() => removal.removeTopic(topicId, limit)),
+    reclaimSpace: () => reaching(reclaimSpace),
+    changeLifetime: (topicId, of) => reaching(() => changeLifetime(topicId, of)),
+    redactDeleted: (time, limit, except) => reaching(() => redactDeleted(time, limit, except)),
+    removeExpired: (time, limit, except) => reaching(() => removal.removeExpired(time, limit, except)),
+    removeTopic: (topicId, limit) => reaching(() => removal.removeTopic(topicId, limit)),
     expired: (time, except = []) =>
       plans.run<ExpiredOfTopic[]>({ kind: 'expired', from: removal.expiredFrom(time, except), time, except }),
-    countExpired: (time, of) => asked(() => removal.countExpired(time, of)),
+    countExpired: (time, of) => reaching(() => removal.countExpired(time, of)),
     oldestKept: async (topicIds, time) =>
       new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
     recount: async (topicId) => {
       const drift = await plans.run<number>({ kind: 'count-drift', topicId });
-      if (drift !== 0) await asked(() => removal.addToCount(topicId, drift));
+      if (drift !== 0) await reaching(() => removal.addToCount(topicId, drift));
       return drift;
     },
   };
 }
 
 /** Returns whether another connection has written to the file since the last call. */
-function foreignCommits(db: DatabaseSync): () => boolean {
+function foreignCommitDetector(db: DatabaseSync): () => boolean {
   const dataVersion = db.prepare('PRAGMA data_version');
   let known: unknown;
   return () => {
@@ -225,7 +225,7 @@ function isRecent(recent: RecentMessages, { offset, record }: PlacedRecord): boo
 }
 
 /** Returns the result of the call, or throws its error mapped to the port's errors. */
-async function asked<T>(call: () => T | Promise<T>): Promise<T> {
+async function reaching<T>(call: () => T | Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

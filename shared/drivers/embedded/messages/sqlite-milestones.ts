@@ -2,17 +2,17 @@ import type { Range, SearchStatements } from './sqlite-search-statements.ts';
 import type { Condition } from './sqlite-message-conditions.ts';
 
 /** Messages per milestone. */
-const apart = 1_000;
+const milestoneDistance = 1_000;
 /** Milestones per step. */
-const perStep = 2;
+const milestonesPerStep = 2;
 /** Limits memory. A topic with a million messages takes some kilobytes. */
 const topicsMax = 100;
 
-interface Kept {
+interface CachedMilestones {
   readonly stamp: string;
   /** Offsets of the messages with rank 0, 1,000, 2,000, …; null until set, on the second requested page. */
   offsets: readonly number[] | null;
-  isBeingSet: boolean;
+  isLoading: boolean;
 }
 
 /**
@@ -21,47 +21,50 @@ interface Kept {
  */
 export class Milestones {
   readonly #reader: SearchStatements;
-  readonly #kept = new Map<number, Kept>();
+  readonly #cache = new Map<number, CachedMilestones>();
 
   constructor(reader: SearchStatements) {
     this.#reader = reader;
   }
 
   /** Returns the offset of a message with at most the rank, and the remaining rank; null if unknown. */
-  *before(
+  *find(
     range: Range,
     condition: Condition,
     at: { rank: number; stamp: () => string },
-  ): Generator<void, { offset: number; left: number } | null, void> {
+  ): Generator<void, { offset: number; remaining: number } | null, void> {
     const stamp = at.stamp();
-    const kept = this.#kept.get(range.topic);
-    if (kept?.stamp !== stamp) {
-      this.#keep(range.topic, { stamp, offsets: null, isBeingSet: false });
+    const cached = this.#cache.get(range.topic);
+    if (cached?.stamp !== stamp) {
+      this.#store(range.topic, { stamp, offsets: null, isLoading: false });
       return null;
     }
-    if (kept.offsets === null) {
-      if (kept.isBeingSet) return null;
-      kept.isBeingSet = true;
-      kept.offsets = yield* this.#set(range, condition);
+    if (cached.offsets === null) {
+      if (cached.isLoading) return null;
+      cached.isLoading = true;
+      cached.offsets = yield* this.#load(range, condition);
       if (at.stamp() !== stamp) return null; // a concurrent write
     }
-    const index = Math.min(Math.floor(at.rank / apart), kept.offsets.length - 1);
-    return index < 0 ? null : { offset: kept.offsets[index]!, left: at.rank - index * apart };
+    const index = Math.min(Math.floor(at.rank / milestoneDistance), cached.offsets.length - 1);
+    return index < 0 ? null : { offset: cached.offsets[index]!, remaining: at.rank - index * milestoneDistance };
   }
 
-  #keep(topic: number, kept: Kept): void {
-    this.#kept.delete(topic);
-    this.#kept.set(topic, kept);
-    if (this.#kept.size > topicsMax) this.#kept.delete(this.#kept.keys().next().value!);
+  #store(topic: number, cached: CachedMilestones): void {
+    this.#cache.delete(topic);
+    this.#cache.set(topic, cached);
+    if (this.#cache.size > topicsMax) this.#cache.delete(this.#cache.keys().next().value!);
   }
 
-  *#set(range: Range, condition: Condition): Generator<void, number[], void> {
+  *#load(range: Range, condition: Condition): Generator<void, number[], void> {
     const offsets: number[] = [];
     let next = this.#reader.oldestIn(range, condition, { offset: 0, limit: 1 })[0];
     while (next !== undefined) {
       offsets.push(next);
-      if (offsets.length % perStep === 0) yield;
-      next = this.#reader.oldestIn({ ...range, after: next }, condition, { offset: apart - 1, limit: 1 })[0];
+      if (offsets.length % milestonesPerStep === 0) yield;
+      next = this.#reader.oldestIn({ ...range, after: next }, condition, {
+        offset: milestoneDistance - 1,
+        limit: 1,
+      })[0];
     }
     return offsets;
   }

@@ -2,15 +2,15 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { clockSkewMs } from '../../../ports/messages/message-reads.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
 
-type Place = readonly [offset: number, timestamp: number];
+type OffsetAndTime = readonly [offset: number, timestamp: number];
 
 /**
  * The binary search ends at this fraction, because a linear read from there is faster (for 1,000,000 offsets: ten
  * lookups instead of twenty, and a thousandth of the topic's messages in the index).
  */
-const stretch = 1 / 1_024;
+const linearFraction = 1 / 1_024;
 /** For restored stores, where a few offsets are far above all others, which would all be in that fraction. */
-const stretchMax = 65_536;
+const linearMax = 65_536;
 
 /**
  * Finds the lowest offset of a topic's record made at or after a time, without an index by time (which would cost
@@ -20,51 +20,51 @@ const stretchMax = 65_536;
 export function offsetAtTimeIn(db: DatabaseSync): (topic: number, time: number) => number | null {
   // Edits and deletions are rare; most topics have none.
   const hasChanges = db.prepare('SELECT 1 FROM message_changes WHERE topic = ? LIMIT 1');
-  const ofMessages = (where: string): string =>
+  const messagesSql = (where: string): string =>
     `SELECT offset, timestamp FROM messages WHERE topic = ?1 AND ${where} ORDER BY offset LIMIT 1`;
-  const ofBoth = (where: string): string => `
+  const messagesAndChangesSql = (where: string): string => `
     SELECT offset, timestamp FROM (
-      SELECT * FROM (${ofMessages(where)})
+      SELECT * FROM (${messagesSql(where)})
       UNION ALL
       SELECT * FROM (SELECT offset, timestamp FROM message_changes WHERE topic = ?1 AND ${where} ORDER BY offset LIMIT 1)
     ) ORDER BY offset LIMIT 1`;
   const statements = (of: (where: string) => string): Statements => ({
-    placeFrom: prepareArrays(db, of('offset >= ?2')),
-    placeNotOlder: prepareArrays(db, of('offset >= ?2 AND timestamp >= ?3')),
+    firstFrom: prepareArrays(db, of('offset >= ?2')),
+    firstNotOlder: prepareArrays(db, of('offset >= ?2 AND timestamp >= ?3')),
   });
-  const amongMessages = statements(ofMessages);
-  const amongBoth = statements(ofBoth);
+  const messageStatements = statements(messagesSql);
+  const allStatements = statements(messagesAndChangesSql);
   const lastOffset = db.prepare('SELECT last_offset FROM topic_stats WHERE topic = ?');
 
   return (topic, time) => {
     const last = lastOffset.get(topic) as { last_offset: number } | undefined;
     if (last === undefined) return null;
     const end = last.last_offset + 1;
-    const { placeFrom, placeNotOlder } = hasChanges.get(topic) === undefined ? amongMessages : amongBoth;
-    const from = surelyOlderBefore(placeFrom, topic, { time, end });
-    const place = placeNotOlder.get(topic, from, time) as Place | undefined;
-    return place?.[0] ?? null;
+    const { firstFrom, firstNotOlder } = hasChanges.get(topic) === undefined ? messageStatements : allStatements;
+    const from = startOfLinearSearch(firstFrom, topic, { time, end });
+    const found = firstNotOlder.get(topic, from, time) as OffsetAndTime | undefined;
+    return found?.[0] ?? null;
   };
 }
 
 interface Statements {
-  readonly placeFrom: StatementSync;
-  readonly placeNotOlder: StatementSync;
+  readonly firstFrom: StatementSync;
+  readonly firstNotOlder: StatementSync;
 }
 
 /** Returns an offset before which all records are older than the time; few later ones are older by more than the skew. */
-function surelyOlderBefore(
-  placeFrom: StatementSync,
+function startOfLinearSearch(
+  firstFrom: StatementSync,
   topic: number,
   { time, end }: { time: number; end: number },
 ): number {
   let from = 0;
   let upTo = end;
-  const near = Math.min(end * stretch, stretchMax);
+  const near = Math.min(end * linearFraction, linearMax);
   while (upTo - from > near) {
     const middle = from + Math.floor((upTo - from) / 2);
-    const place = placeFrom.get(topic, middle) as Place | undefined;
-    if (place !== undefined && place[1] < time - clockSkewMs) from = place[0] + 1;
+    const found = firstFrom.get(topic, middle) as OffsetAndTime | undefined;
+    if (found !== undefined && found[1] < time - clockSkewMs) from = found[0] + 1;
     else upTo = middle;
   }
   return from;

@@ -8,7 +8,7 @@ import { sqliteRetentionReads, type SqliteRetentionReads } from './sqlite-retent
 import { TopicLists, withTopics, type ReadJob, type TopicsSent } from './sqlite-read-job.ts';
 
 /** The factor by which a job may exceed its limit because of concurrent jobs, so that abandoned jobs do not run for minutes. */
-const besideOthersTimes = 3;
+const concurrentTimeFactor = 3;
 
 export interface ReadRequest {
   readonly id: number;
@@ -28,7 +28,7 @@ interface Running {
   readonly steps: Steps<unknown>;
   /** The job's own working time, without that of concurrent jobs. */
   workedMs: number;
-  readonly askedAt: number;
+  readonly requestedAt: number;
 }
 
 /** Runs the jobs step by step in turns, so that short jobs do not wait for long ones. */
@@ -36,27 +36,27 @@ function serve(port: NonNullable<typeof parentPort>, { path, workMsMax }: Reader
   const reads = open(path);
   const lists = new TopicLists();
   const running: Running[] = [];
-  let isWorking = false;
+  let isRunning = false;
 
   const work = async (): Promise<void> => {
-    isWorking = true;
+    isRunning = true;
     for (let job = running.shift(); job !== undefined; job = running.shift()) {
       const outcome = step(job, workMsMax);
       if (outcome === null) running.push(job);
       else port.postMessage(outcome);
       await nextTurn(); // accepts new jobs
     }
-    isWorking = false;
+    isRunning = false;
   };
 
   port.on('message', ({ id, job, topics }: ReadRequest) => {
     running.push({
       id,
-      steps: begin(reads, withTopics(job, lists.receive(topics))),
+      steps: startJob(reads, withTopics(job, lists.receive(topics))),
       workedMs: 0,
-      askedAt: performance.now(),
+      requestedAt: performance.now(),
     });
-    if (!isWorking) void work();
+    if (!isRunning) void work();
   });
 }
 
@@ -71,7 +71,7 @@ function open(path: string): Reads {
   return { search: sqliteMessageSearch(db), retention: sqliteRetentionReads(db) };
 }
 
-function begin({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
+function startJob({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
   switch (job.kind) {
     case 'search':
       return search.search(job.filter, job.page);
@@ -90,7 +90,7 @@ function begin({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
 
 /** Runs the job's next step; returns null while more remain. */
 function step(job: Running, workMsMax: number): ReadOutcome | null {
-  const beganAt = performance.now();
+  const startedAt = performance.now();
   try {
     const { done, value } = job.steps.next();
     if (done === true) return { id: job.id, value };
@@ -98,8 +98,8 @@ function step(job: Running, workMsMax: number): ReadOutcome | null {
     const { message, errcode } = error as { message: string; errcode?: number };
     return { id: job.id, error: { message, errcode } };
   }
-  job.workedMs += performance.now() - beganAt;
-  const isTooLong = job.workedMs > workMsMax || performance.now() - job.askedAt > besideOthersTimes * workMsMax;
+  job.workedMs += performance.now() - startedAt;
+  const isTooLong = job.workedMs > workMsMax || performance.now() - job.requestedAt > concurrentTimeFactor * workMsMax;
   return isTooLong ? { id: job.id, tookTooLong: true } : null;
 }
 
@@ -107,7 +107,7 @@ function step(job: Running, workMsMax: number): ReadOutcome | null {
 export interface ReaderStart {
   readonly path: string;
   /** Whether its jobs have a lower priority than the rest of the process. */
-  readonly givesWay: boolean;
+  readonly isLowPriority: boolean;
   /** Time limit of a job. */
   readonly workMsMax: number;
 }
@@ -116,12 +116,12 @@ export interface ReaderStart {
  * On Linux priorities are per thread, and 0 is the calling thread: publishes on the event loop precede searches on few
  * cores. On other systems the priority is per process and is not changed.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 }
 
 if (parentPort !== null) {
-  const start = workerData as ReaderStart;
-  if (start.givesWay) giveWay();
-  serve(parentPort, start);
+  const startJob = workerData as ReaderStart;
+  if (startJob.isLowPriority) lowerPriority();
+  serve(parentPort, startJob);
 }

@@ -9,7 +9,7 @@ import type { Steps } from './sqlite-message-search.ts';
 /** Messages per step: some milliseconds. */
 const messagesPerStep = 2_000;
 
-type ExpiredAsked = Omit<Extract<ReadJob, { kind: 'expired' }>, 'kind'>;
+type ExpiredQuery = Omit<Extract<ReadJob, { kind: 'expired' }>, 'kind'>;
 type ExpiredRow = readonly [expiresAt: number, topic: number, offset: number, bytes: number];
 
 export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
@@ -19,7 +19,7 @@ export function sqliteRetentionReads(db: DatabaseSync) {
   const sql = prepareStatements(db);
 
   /** Yields the messages that expired within a period, except those of some topics, in pieces. After a full piece, continues with the rest of its last index key. */
-  function* expiredRows({ from, time, except }: ExpiredAsked): Generator<readonly ExpiredRow[], void, void> {
+  function* expiredRows({ from, time, except }: ExpiredQuery): Generator<readonly ExpiredRow[], void, void> {
     const exceptJson = JSON.stringify(except);
     let last: ExpiredRow = [from, -1, 0, 0];
     for (;;) {
@@ -35,9 +35,9 @@ export function sqliteRetentionReads(db: DatabaseSync) {
   }
 
   return {
-    *expired(asked: ExpiredAsked): Steps<ExpiredOfTopic[]> {
+    *expired(query: ExpiredQuery): Steps<ExpiredOfTopic[]> {
       const found = new Map<number, MessageVolume>();
-      for (const rows of expiredRows(asked)) {
+      for (const rows of expiredRows(query)) {
         for (const [, topic, , bytes] of rows) found.set(topic, plusVolume(found.get(topic), { messages: 1, bytes }));
         yield;
       }

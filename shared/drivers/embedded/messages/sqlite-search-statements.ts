@@ -32,16 +32,19 @@ const byTopic = 'messages m INDEXED BY messages_by_topic';
 export class SearchStatements {
   readonly #db: DatabaseSync;
   readonly #statement: ReturnType<typeof statementCache>;
-  readonly #folded: { needle: string };
+  readonly #search: { needle: string };
   readonly #offsetAtTime: ReturnType<typeof offsetAtTimeIn>;
   readonly #messagesAt: StatementSync;
   /** Cached topic lists with their stamps. */
-  readonly #kept = new WeakMap<readonly string[], { readonly stamp: number; readonly topics: readonly TopicRow[] }>();
+  readonly #topicCache = new WeakMap<
+    readonly string[],
+    { readonly stamp: number; readonly topics: readonly TopicRow[] }
+  >();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#statement = statementCache(db);
-    this.#folded = addFoldedSearch(db);
+    this.#search = addFoldedSearch(db);
     this.#offsetAtTime = offsetAtTimeIn(db);
     this.#messagesAt = prepareArrays(
       db,
@@ -62,26 +65,26 @@ export class SearchStatements {
    */
   topics(topicIds: readonly string[]): readonly TopicRow[] {
     const stamp = this.dataVersion(); // taken before the read, so that later commits invalidate it
-    const kept = this.#kept.get(topicIds);
+    const kept = this.#topicCache.get(topicIds);
     if (kept?.stamp === stamp) return kept.topics;
     const topics = this.#topicRows(new Set(topicIds))
       .map(([topic, count, lastOffset]) => ({ topic, count, lastOffset }))
       .sort((a, b) => b.lastOffset - a.lastOffset);
-    if (topicIds.length > 1) this.#kept.set(topicIds, { stamp, topics });
+    if (topicIds.length > 1) this.#topicCache.set(topicIds, { stamp, topics });
     return topics;
   }
 
   /** If a large share of all topics is requested, reading all takes half the time of looking up each (measured). */
-  #topicRows(asked: ReadonlySet<string>): readonly StatsRow[] {
+  #topicRows(requestedIds: ReadonlySet<string>): readonly StatsRow[] {
     const columns = 's.topic, s.message_count, s.last_offset, s.topic_id';
     const [[all]] = this.#rows<[number]>('SELECT count(*) FROM topic_stats', []) as [[number]];
-    if (asked.size * 2 >= all)
+    if (requestedIds.size * 2 >= all)
       return this.#rows<StatsRow>(`SELECT ${columns} FROM topic_stats s`, []).filter(([, , , topicId]) =>
-        asked.has(topicId),
+        requestedIds.has(topicId),
       );
     return this.#rows<StatsRow>(
       `SELECT ${columns} FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`,
-      [JSON.stringify([...asked])],
+      [JSON.stringify([...requestedIds])],
     );
   }
 
@@ -144,9 +147,9 @@ export class SearchStatements {
   }
 
   matching(range: Range, condition: Condition, needle: string): number[] {
-    this.#folded.needle = needle;
-    const { sql, bound } = inRange(range, condition);
-    return this.#rows<[number]>(`SELECT m.offset FROM ${byTopic} WHERE ${sql}`, bound).map(([offset]) => offset);
+    this.#search.needle = needle;
+    const { sql, params } = inRange(range, condition);
+    return this.#rows<[number]>(`SELECT m.offset FROM ${byTopic} WHERE ${sql}`, params).map(([offset]) => offset);
   }
 
   /** Returns a page of matching offsets, highest first. */
@@ -164,25 +167,25 @@ export class SearchStatements {
     condition: Condition,
     { order, limit, offset }: MessagePage & { order: 'ASC' | 'DESC' },
   ): number[] {
-    const { sql, bound } = inRange(range, condition);
+    const { sql, params } = inRange(range, condition);
     return this.#rows<[number]>(
       `SELECT m.offset FROM ${byTopic} WHERE ${sql} ORDER BY m.offset ${order} LIMIT ? OFFSET ?`,
-      [...bound, limit, offset],
+      [...params, limit, offset],
     ).map(([offset]) => offset);
   }
 
   countIn(range: Range, condition: Condition): number {
-    const { sql, bound } = inRange(range, condition);
-    return this.#rows<[number]>(`SELECT count(*) FROM ${byTopic} WHERE ${sql}`, bound)[0]![0];
+    const { sql, params } = inRange(range, condition);
+    return this.#rows<[number]>(`SELECT count(*) FROM ${byTopic} WHERE ${sql}`, params)[0]![0];
   }
 
   /** Returns start, priority and count of each non-empty bucket. */
   bucketsIn(range: Range, by: { condition: Condition; needle: string; bucketMs: number }): [number, number, number][] {
-    this.#folded.needle = by.needle;
-    const { sql, bound } = inRange(range, by.condition);
+    this.#search.needle = by.needle;
+    const { sql, params } = inRange(range, by.condition);
     return this.#rows<[number, number, number]>(
       `SELECT m.timestamp - m.timestamp % ? AS start, m.priority, count(*) FROM ${byTopic} WHERE ${sql} GROUP BY 1, 2`,
-      [by.bucketMs, ...bound],
+      [by.bucketMs, ...params],
     );
   }
 
@@ -192,14 +195,14 @@ export class SearchStatements {
     return this.#messagesAt.all(JSON.stringify(offsets), includesDeleted ? 1 : 0) as unknown as TopicMessageRow[];
   }
 
-  #rows<R extends unknown[]>(sql: string, bound: readonly SQLInputValue[]): R[] {
-    return this.#statement(sql).all(...bound) as unknown as R[];
+  #rows<R extends unknown[]>(sql: string, params: readonly SQLInputValue[]): R[] {
+    return this.#statement(sql).all(...params) as unknown as R[];
   }
 }
 
 function inRange({ topic, after, upTo }: Range, condition: Condition): Condition {
   return {
     sql: `m.topic = ? AND m.offset > ? AND m.offset <= ? AND ${condition.sql}`,
-    bound: [topic, Math.max(after, -1), upTo, ...condition.bound],
+    params: [topic, Math.max(after, -1), upTo, ...condition.params],
   };
 }

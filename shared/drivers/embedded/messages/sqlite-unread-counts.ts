@@ -6,58 +6,58 @@ import type { Count, CountCache } from './count-cache.ts';
 import { prepareArrays } from './sqlite-message-rows.ts';
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 
-/** Messages checked one by one before a binary search; few at first, because mostly few are unread. */
-const nearLook = 16;
-const fartherLook = 128;
+/** Newest messages scanned before a binary search; few at first, because usually few are unread. */
+const firstScanMax = 16;
+const secondScanMax = 128;
 
-/** Marks near the newest message, or messages, counted per step; each less than a millisecond. */
-const marksAtOnce = 50;
-const countedAtOnce = 1_000;
-/** The cost of finding the start, in messages. */
-const countedPerSearch = 20;
+/** Marks or messages counted per step, in less than a millisecond. */
+const marksPerStep = 50;
+const countedPerStep = 1_000;
+/** The cost of a binary search, in messages. */
+const searchCost = 20;
 
 /**
- * The newest messages of a topic relative to a mark: their number, how many count, their earliest time, and when the
- * first counted one expires.
+ * The newest messages of a topic: how many were scanned, how many of them are after the mark, their earliest time, and
+ * when the first counted one expires.
  */
 type NewestCount = readonly [looked: number, counted: number, oldest: number | null, until: number | null];
 
 type Page = Parameters<Messages['countAfter']>[1];
 
 /** Implements the port's `countAfter` in steps of some topics, so that publishes and reads can run in between. Uses cached counts. */
-export function sqliteUnreadCounts(db: DatabaseSync, kept: CountCache): Messages['countAfter'] {
-  const countEach = countsIn(db);
+export function sqliteUnreadCounts(db: DatabaseSync, cache: CountCache): Messages['countAfter'] {
+  const countMissing = unreadCounter(db);
   return async (marks, page) => {
-    const counts = marks.map((mark) => kept.get(mark, page));
+    const counts = marks.map((mark) => cache.get(mark, page));
     const missing = [...counts.keys()].filter((index) => counts[index] === undefined);
     if (missing.length === 0) return counts as number[];
-    const keep = missing.map((index) => kept.place(marks[index]!, page));
+    const store = missing.map((index) => cache.place(marks[index]!, page));
     for (const [at, count] of (
-      await countEach(
+      await countMissing(
         missing.map((index) => marks[index]!),
         page,
       )
     ).entries()) {
       counts[missing[at]!] = count.count;
-      keep[at]!(count);
+      store[at]!(count);
     }
     return counts as number[];
   };
 }
 
-function countsIn(db: DatabaseSync): (marks: readonly TopicMark[], page: Page) => Promise<Count[]> {
-  const { near, far } = looksIn(db);
+function unreadCounter(db: DatabaseSync): (marks: readonly TopicMark[], page: Page) => Promise<Count[]> {
+  const { countNearEnd, countBySearch } = unreadQueries(db);
   return async (marks, page) => {
     const counts: Count[] = [];
-    for (let at = 0; at < marks.length; at += marksAtOnce) {
+    for (let at = 0; at < marks.length; at += marksPerStep) {
       if (at > 0) await setImmediate();
-      const group = marks.slice(at, at + marksAtOnce);
+      const group = marks.slice(at, at + marksPerStep);
       let counted = 0;
-      for (const [index, found] of near(group, page.now).entries()) {
-        const unread = found ?? far(group[index]!, page);
+      for (const [index, found] of countNearEnd(group, page.now).entries()) {
+        const unread = found ?? countBySearch(group[index]!, page);
         counts.push({ ...unread, count: Math.min(unread.count, page.max) });
-        counted += found === null ? unread.count + countedPerSearch : 0;
-        if (counted < countedAtOnce) continue;
+        counted += found === null ? unread.count + searchCost : 0;
+        if (counted < countedPerStep) continue;
         counted = 0;
         await setImmediate();
       }
@@ -68,32 +68,32 @@ function countsIn(db: DatabaseSync): (marks: readonly TopicMark[], page: Page) =
 
 const none: Count = { count: 0, until: Infinity };
 
-function looksIn(db: DatabaseSync) {
+function unreadQueries(db: DatabaseSync) {
   const sql = prepareStatements(db);
   const offsetAtTime = offsetAtTimeIn(db);
   return {
-    /** Returns, for each mark among the newest few messages of its topic, the number of later messages; null for others. */
-    near(marks: readonly TopicMark[], now: number): (Count | null)[] {
-      const rows = sql.near.all(
+    /** Returns the number of messages after each mark; null for a mark that is not among the newest few messages of its topic. */
+    countNearEnd(marks: readonly TopicMark[], now: number): (Count | null)[] {
+      const rows = sql.newestPerMark.all(
         JSON.stringify(marks.map(({ topicId, after }) => [topicId, after])),
         now,
-        nearLook,
+        firstScanMax,
       ) as unknown as [number, string][];
       const counts = new Array<Count | null>(marks.length).fill(none);
       for (const [index, newest] of rows)
-        counts[index] = countedOf(JSON.parse(newest) as NewestCount, nearLook, marks[index]!.after);
+        counts[index] = toCount(JSON.parse(newest) as NewestCount, firstScanMax, marks[index]!.after);
       return counts;
     },
 
-    far({ topicId, after }: TopicMark, page: Page): Count {
+    countBySearch({ topicId, after }: TopicMark, page: Page): Count {
       const topic = (sql.topicOf.get(topicId) as { topic: number } | undefined)?.topic;
-      if (topic === undefined) return none; // removed meanwhile
-      const near = countedOf(
-        sql.newest.get(after, page.now, topic, fartherLook) as unknown as NewestCount,
-        fartherLook,
+      if (topic === undefined) return none; // removed concurrently
+      const nearCount = toCount(
+        sql.newest.get(after, page.now, topic, secondScanMax) as unknown as NewestCount,
+        secondScanMax,
         after,
       );
-      if (near !== null) return near;
+      if (nearCount !== null) return nearCount;
       const from = offsetAtTime(topic, after + 1);
       if (from === null) return none;
       const [count, until] = sql.from.get(topic, from, after, page.now, page.max) as unknown as [number, number | null];
@@ -102,25 +102,25 @@ function looksIn(db: DatabaseSync) {
   };
 }
 
-/** The result for the newest messages; null if the mark may be below them. */
-function countedOf([looked, count, oldest, until]: NewestCount, limit: number, after: number): Count | null {
+/** Returns the count; null if the mark may be older than all scanned messages. */
+function toCount([looked, count, oldest, until]: NewestCount, limit: number, after: number): Count | null {
   return looked < limit || oldest! < after - clockSkewMs ? { count, until: until ?? Infinity } : null;
 }
 
-/** All of them read only columns of the index. */
+/** All statements read only the index. */
 function prepareStatements(db: DatabaseSync) {
   return {
     topicOf: db.prepare('SELECT topic FROM topic_stats WHERE topic_id = ?'),
-    // A statement per mark takes five times as long.
-    near: prepareArrays(
+    // One statement for all marks: a statement per mark takes five times as long.
+    newestPerMark: prepareArrays(
       db,
       `
-      WITH asked AS MATERIALIZED (SELECT key, value ->> 0 AS topic_id, value ->> 1 AS after FROM json_each(?1))
-      SELECT asked.key, (
+      WITH marks AS MATERIALIZED (SELECT key, value ->> 0 AS topic_id, value ->> 1 AS after FROM json_each(?1))
+      SELECT marks.key, (
         SELECT json_array(count(*), total(isCounted), min(timestamp), min(iif(isCounted, expires_at, NULL))) FROM (
-          SELECT m.timestamp, m.expires_at, (m.timestamp > asked.after AND m.deleted_at IS NULL AND m.expires_at > ?2) AS isCounted FROM messages m
+          SELECT m.timestamp, m.expires_at, (m.timestamp > marks.after AND m.deleted_at IS NULL AND m.expires_at > ?2) AS isCounted FROM messages m
           WHERE m.topic = t.topic AND m.offset >= 0 ORDER BY m.offset DESC LIMIT ?3))
-      FROM asked CROSS JOIN topic_stats t ON t.topic_id = asked.topic_id`,
+      FROM marks CROSS JOIN topic_stats t ON t.topic_id = marks.topic_id`,
     ),
     newest: prepareArrays(
       db,

@@ -29,7 +29,7 @@ describe('a SQLite file with group commit', () => {
 
   test("runs grouped work of a commit in one call and returns each caller's value", async () => {
     const calls: number[][] = [];
-    const double = file.grouped((values: readonly number[]) => {
+    const double = file.batched((values: readonly number[]) => {
       calls.push([...values]);
       return values.map((value) => value * 2);
     });
@@ -39,7 +39,7 @@ describe('a SQLite file with group commit', () => {
   });
 
   test('fails only work that throws, and writes the rest once', async () => {
-    const add = file.grouped((values: readonly number[]) =>
+    const add = file.batched((values: readonly number[]) =>
       values.map((value) => {
         if (value < 0) failing();
         insert(value);
@@ -64,7 +64,7 @@ describe('a SQLite file with group commit', () => {
   });
 
   test('rejects a write behind 100,000 queued ones as retryable, and runs the others', async () => {
-    const count = file.grouped((values: readonly number[]) => values.map(() => 'counted'));
+    const count = file.batched((values: readonly number[]) => values.map(() => 'counted'));
     const waiting = Array.from({ length: 100_000 }, (_, index) => count(index));
     await expect(file.write(() => insert(1))).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['counted']));
@@ -85,7 +85,7 @@ describe('a SQLite file with group commit', () => {
 
   test('includes at most four bulk operations per commit, and all interactive writes', async () => {
     const commits: string[][] = [[]];
-    file.joinCommits(() => void commits.push([]));
+    file.onEachCommit(() => void commits.push([]));
     const work = (name: string) => () => void commits.at(-1)!.push(name);
     const first = file.writeBulk(work('1')).then(() => file.write(work('meanwhile')));
     const others = ['2', '3', '4', '5', '6'].map((name) => file.writeBulk(work(name)));

@@ -16,7 +16,7 @@ interface Pending {
  * Bulk operations per commit, so that a publish does not wait for all queued ones. With one per commit, its fixed cost is
  * paid so often that publishes during a large push waited longer (measured on a busy machine).
  */
-const bulkAtOnce = 4;
+const bulkPerCommitMax = 4;
 
 /** Limits the memory for queued writes while the disk stalls. */
 const pendingMax = 100_000;
@@ -42,7 +42,7 @@ export class SqliteFile {
   #pending: Pending[] = [];
   readonly #bulk: Pending[] = [];
   #afterCommit: (() => void)[] = [];
-  readonly #joiners = new Set<() => void>();
+  readonly #commitHooks = new Set<() => void>();
   #scheduled = false;
   #closed = false;
 
@@ -77,7 +77,7 @@ export class SqliteFile {
    * Like `write`, for work that is cheaper in batches: one call of `runAll` runs the work of all callers of a group commit
    * and returns their values in the same order. If it throws, it is called again for each caller alone.
    */
-  grouped<I, T>(runAll: (items: readonly I[]) => readonly T[]): (item: I) => Promise<T> {
+  batched<I, T>(runAll: (items: readonly I[]) => readonly T[]): (item: I) => Promise<T> {
     return (item) => this.#enqueue(runAll as RunAll, item) as Promise<T>;
   }
 
@@ -90,9 +90,9 @@ export class SqliteFile {
    * Runs synchronous work inside every group commit, after the queued work. It must be cheap and
    * must not throw. Returns a function that ends it.
    */
-  joinCommits(work: () => void): () => void {
-    this.#joiners.add(work);
-    return () => this.#joiners.delete(work);
+  onEachCommit(work: () => void): () => void {
+    this.#commitHooks.add(work);
+    return () => this.#commitHooks.delete(work);
   }
 
   #enqueue(runAll: RunAll, item: unknown, queue = this.#pending): Promise<unknown> {
@@ -125,15 +125,15 @@ export class SqliteFile {
     this.#scheduled = false;
     const batch = this.#pending;
     this.#pending = [];
-    batch.push(...this.#bulk.splice(0, bulkAtOnce));
+    batch.push(...this.#bulk.splice(0, bulkPerCommitMax));
     if (this.#bulk.length > 0) this.#schedule();
     if (batch.length === 0) return;
-    if (this.#commitTogether(batch)) return;
-    for (const one of batch) this.#commitAlone(one);
+    if (this.#commitBatch(batch)) return;
+    for (const one of batch) this.#commitOne(one);
   }
 
   /** The common case: one transaction for all. Returns false and writes nothing if one of them throws. */
-  #commitTogether(batch: readonly Pending[]): boolean {
+  #commitBatch(batch: readonly Pending[]): boolean {
     try {
       const values = this.#commit(() => runTogether(batch));
       batch.forEach((one) => one.resolve(values.get(one)));
@@ -143,7 +143,7 @@ export class SqliteFile {
     }
   }
 
-  #commitAlone(one: Pending): void {
+  #commitOne(one: Pending): void {
     try {
       const values = this.#commit(() => one.runAll([one.item]));
       one.resolve(values[0]);
@@ -157,7 +157,7 @@ export class SqliteFile {
     try {
       this.db.exec('BEGIN IMMEDIATE');
       const value = work();
-      for (const join of this.#joiners) join();
+      for (const join of this.#commitHooks) join();
       this.db.exec('COMMIT');
       for (const callback of this.#afterCommit) callback();
       return value;

@@ -17,7 +17,7 @@ import { openLogger } from '../../../platform/logger.ts';
 import { published, testMessage } from '../../../contracts/messages/messages.fixtures.ts';
 import { newId } from '../../../testing/builders.ts';
 import { copyStore } from './copy-store.ts';
-import { goOnAfterCopy } from './log-after-copy.ts';
+import { continueLogAfterCopy } from './log-after-copy.ts';
 import { migrate } from '../sqlite/migrations.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { messageMigrations } from '../messages/sqlite-message-schema.ts';
@@ -107,7 +107,7 @@ describe('a copy of a store', () => {
     const opened = (path: string, now: number) => {
       const copied = new SqliteFile(path);
       try {
-        goOnAfterCopy(copied.db, { clock: () => now, log });
+        continueLogAfterCopy(copied.db, { clock: () => now, log });
         const messages = openSqliteMessages({ file: copied, clock: () => now });
         return messages.end();
       } finally {

@@ -19,7 +19,7 @@ export function markAsCopy(db: DatabaseSync): void {
  * before the log is opened, with the directory locked.
  * Throws if this machine's clock is earlier than the newest message.
  */
-export function goOnAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; log: Logger }): void {
+export function continueLogAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; log: Logger }): void {
   const { application_id: id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
   if (id !== copyId) return;
   const now = clock();

@@ -33,8 +33,9 @@ export function sqliteInstallationRows({
 }: SqliteInstallationOptions): InstallationRows {
   const placeFile = placeFileOf(dataDir);
   const statement = statementCache(file.db);
-  const all = (sql: string, ...bound: SQLInputValue[]) => statement(sql).all(...bound) as unknown as SQLInputValue[][];
-  const run = (sql: string, ...bound: SQLInputValue[]) => void statement(sql).run(...bound);
+  const all = (sql: string, ...params: SQLInputValue[]) =>
+    statement(sql).all(...params) as unknown as SQLInputValue[][];
+  const run = (sql: string, ...params: SQLInputValue[]) => void statement(sql).run(...params);
   const access = { all, run };
   const partOf = installationParts(sqliteStoreParts(access), collections, (collection) =>
     sqliteDocumentPart(access, collection),

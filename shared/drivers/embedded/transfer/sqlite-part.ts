@@ -11,6 +11,6 @@ export interface SqlitePart {
 
 /** The statements of a part; rows are arrays. */
 export interface SqliteAccess {
-  all(sql: string, ...bound: SQLInputValue[]): SQLInputValue[][];
-  run(sql: string, ...bound: SQLInputValue[]): void;
+  all(sql: string, ...params: SQLInputValue[]): SQLInputValue[][];
+  run(sql: string, ...params: SQLInputValue[]): void;
 }

@@ -6,7 +6,7 @@ import {
   type MessageRow,
   type Row,
   type StoreRows,
-  type TopicFiguresRow,
+  type TopicCountersRow,
 } from '../../../ports/installation-rows.ts';
 import { packId, unpackId } from '../../packed-id.ts';
 import { storedChangeType, toChangeType } from '../messages/sqlite-message-rows.ts';
@@ -48,7 +48,7 @@ function topicFigures({ all, run }: SqliteAccess): SqlitePart {
         ([topic]) => topic,
       ),
     write: (row) => {
-      const { topicId, messageCount, lastOffset, lastMessageAt } = row as TopicFiguresRow;
+      const { topicId, messageCount, lastOffset, lastMessageAt } = row as TopicCountersRow;
       run(
         'INSERT INTO topic_stats (topic_id, message_count, last_message_at, last_offset) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
         topicId,

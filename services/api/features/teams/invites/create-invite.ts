@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { inviteLifetimeMs, type GivenRole, type TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
+import { inviteLifetimeMs, type AssignableRole, type TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
 import { commitWithinQuota, type Prepared } from '@tocsin/shared/collections/quota-guards.ts';
@@ -60,7 +60,7 @@ export function createInvite(
 interface Wish {
   readonly teamId: string;
   readonly email: string;
-  readonly role: GivenRole;
+  readonly role: AssignableRole;
   readonly invitedById: string;
   readonly now: number;
   readonly audit: Audit;

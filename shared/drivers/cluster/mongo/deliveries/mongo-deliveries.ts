@@ -2,7 +2,7 @@ import type { Connection } from 'mongoose';
 import type { Device } from '../../../../domain/push/device.ts';
 import type { Subscription } from '../../../../domain/push/subscription.ts';
 import { deliveryStatuses, type Deliveries, type DeliveryStatus } from '../../../../ports/deliveries.ts';
-import { checkClaims, checkDeviceIds, outcomeParts } from '../../../../ports/delivery-checks.ts';
+import { checkClaims, checkDeviceIds, chunkOutcomes } from '../../../../ports/delivery-checks.ts';
 import type { Collection } from '../../../../ports/documents.ts';
 import { ignoring, indexNotFound, reaching } from '../mongo-connection.ts';
 import { claimRows, recordRows, type Ledger } from './mongo-delivery-ledger.ts';
@@ -53,7 +53,7 @@ export async function openMongoDeliveries({
       }),
     record: (outcomes, now) =>
       reaching(async () => {
-        for (const part of outcomeParts(outcomes, recordedMax)) await recordRows(ledger, part, now);
+        for (const part of chunkOutcomes(outcomes, recordedMax)) await recordRows(ledger, part, now);
       }),
     find: (messageId, filter) => reaching(() => findRows(ledger, messageId, filter)),
     counts: (messageId) => reaching(() => countRows(ledger, messageId)),
@@ -99,7 +99,7 @@ async function countRows(ledger: Ledger, messageId: string): Promise<Record<Deli
 
 async function removeRows(ledger: Ledger, time: number, limit: number): Promise<number> {
   if (limit === 0) return 0;
-  await giveSlots(ledger, limit);
+  await addSlots(ledger, limit);
   const old = await ledger
     .find({ slot: { $lte: slotOf(time) }, updatedAt: { $lt: time } }, { projection: { _id: 1 } })
     .sort({ slot: 1 })
@@ -112,7 +112,7 @@ async function removeRows(ledger: Ledger, time: number, limit: number): Promise<
 }
 
 /** Adds slots to rows of earlier versions in batches. Remove it once no installation has rows of 2026. */
-async function giveSlots(ledger: Ledger, limit: number): Promise<void> {
+async function addSlots(ledger: Ledger, limit: number): Promise<void> {
   const without = await ledger
     .find({ slot: null as never }, { projection: { _id: 1 } })
     .limit(limit)

@@ -22,7 +22,7 @@ const settingFields = {
 } as const;
 
 /** Rows of the first batch; MongoDB's default is 101, with another round trip for the rest. */
-const inOneAnswer = 1_000;
+const firstBatchSize = 1_000;
 
 /** Reads pages of a topic's recipients from the collections of the documents driver, with two queries per page. */
 export function mongoRecipients(
@@ -43,7 +43,7 @@ export function mongoRecipients(
     for (const { _id, userId, platform, pushToken, doubtedAt, createdAt } of await active
       .sort({ userId: 1, createdAt: 1, _id: 1 })
       .hint(byUser)
-      .batchSize(inOneAnswer)
+      .batchSize(firstBatchSize)
       .toArray()) {
       found.get(userId)!.push({ id: _id, platform, pushToken, doubtedAt: doubtedAt ?? null, createdAt });
     }

@@ -1,5 +1,5 @@
 import type { PlacedRecord, RecordType } from '../../../../domain/messages/log-record.ts';
-import { asPublished, contentOf, contentUnknown, originOf, type MessageDocument } from './mongo-message-collections.ts';
+import { asPublished, contentOf, stubRev, originOf, type MessageDocument } from './mongo-message-collections.ts';
 
 /** The fields of a stored message that decide about a record. */
 export type MessageState = Pick<MessageDocument, 'offset' | 'contentRev' | 'deletedAt'>;
@@ -38,7 +38,7 @@ export function mergeRecords(
       record: { message },
     },
   ] = records;
-  const nothingKnown = contentOf({ ...message, editedAt: null }, contentUnknown);
+  const nothingKnown = contentOf({ ...message, editedAt: null }, stubRev);
   return {
     inserted: { _id: message.id, ...originOf(message, partition), ...nothingKnown, ...set },
     set: null,
@@ -59,16 +59,14 @@ function mergedOffset(stored: MessageState | null, records: readonly PlacedRecor
 }
 
 function mergedContent(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
-  const contentRev = stored?.contentRev ?? contentUnknown;
+  const contentRev = stored?.contentRev ?? stubRev;
   const edits = ofType(records, 'message_edited').filter(({ offset }) => offset > contentRev);
   if (edits.length > 0) {
     const newest = edits.reduce((a, b) => (b.offset > a.offset ? b : a));
     return contentOf(newest.record.message, newest.offset);
   }
   const [published] = ofType(records, 'message');
-  return contentRev === contentUnknown && published !== undefined
-    ? contentOf(published.record.message, asPublished)
-    : {};
+  return contentRev === stubRev && published !== undefined ? contentOf(published.record.message, asPublished) : {};
 }
 
 function mergedDeletion(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {

@@ -22,9 +22,9 @@ export interface MessageContent {
 /** `contentRev` of an unedited message. */
 export const asPublished = -1;
 /** `contentRev` of a stub created by a deletion, without content. */
-export const contentUnknown = -2;
+export const stubRev = -2;
 /** `contentRev` of a redacted message; no edit can follow. */
-export const contentTaken = Number.MAX_SAFE_INTEGER;
+export const redactedRev = Number.MAX_SAFE_INTEGER;
 
 /**
  * A message and its `message` record in one document, so that a publish writes one document.

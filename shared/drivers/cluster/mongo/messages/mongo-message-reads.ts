@@ -29,7 +29,7 @@ export async function newestMessages(
 }
 
 /** Concurrent reads, so that a caller with hundreds of topics does not block others. */
-const readsAtOnce = 20;
+const concurrentReads = 20;
 
 /** One read per topic: a combined query could not be limited to one index key per topic, because expired messages are skipped. */
 export async function newestOfEach(
@@ -38,9 +38,11 @@ export async function newestOfEach(
   now: number,
 ): Promise<Map<string, StoredMessage>> {
   const newest = new Map<string, StoredMessage>();
-  for (let at = 0; at < topicIds.length; at += readsAtOnce) {
+  for (let at = 0; at < topicIds.length; at += concurrentReads) {
     const found = await Promise.all(
-      topicIds.slice(at, at + readsAtOnce).map((topicId) => newestMessages(collections, topicId, { limit: 1, now })),
+      topicIds
+        .slice(at, at + concurrentReads)
+        .map((topicId) => newestMessages(collections, topicId, { limit: 1, now })),
     );
     for (const message of found.flat()) newest.set(message.topicId, message);
   }
@@ -149,10 +151,10 @@ export async function statsOf(
 }
 
 /** Concurrent counts, so that a caller with hundreds of topics does not block others. */
-const countsAtOnce = 10;
+const concurrentCounts = 10;
 /** Marks per query, and messages that it may count in total; limits planning time and the count. */
-const marksTogether = 100;
-const countedTogether = 10_000;
+const marksPerQuery = 100;
+const combinedCountMax = 10_000;
 
 type CountPage = { readonly max: number; readonly now: number };
 
@@ -163,15 +165,17 @@ export async function countAfterEach(
   page: CountPage,
 ): Promise<number[]> {
   const counts: number[] = [];
-  for (let at = 0; at < marks.length; at += marksTogether) {
-    const some = marks.slice(at, at + marksTogether);
-    counts.push(...((await countTogether(collections, some, page)) ?? (await countOneByOne(collections, some, page))));
+  for (let at = 0; at < marks.length; at += marksPerQuery) {
+    const some = marks.slice(at, at + marksPerQuery);
+    counts.push(
+      ...((await countCombined(collections, some, page)) ?? (await countSeparately(collections, some, page))),
+    );
   }
   return counts;
 }
 
 /** Null for too many marks for one query, or two marks of a topic. */
-async function countTogether(
+async function countCombined(
   { messages }: MessageCollections,
   marks: readonly TopicMark[],
   { max, now }: CountPage,
@@ -180,33 +184,33 @@ async function countTogether(
   const found = await messages
     .aggregate<{ _id: string; count: number }>(
       [
-        { $match: { $or: marks.map((mark) => comingAfter(mark, now)) } },
-        { $limit: countedTogether },
+        { $match: { $or: marks.map((mark) => laterThan(mark, now)) } },
+        { $limit: combinedCountMax },
         { $group: { _id: '$topicId', count: { $sum: 1 } } },
       ],
       { hint: byTime, batchSize: marks.length + 1 },
     )
     .toArray();
-  if (found.reduce((sum, { count }) => sum + count, 0) >= countedTogether) return null;
+  if (found.reduce((sum, { count }) => sum + count, 0) >= combinedCountMax) return null;
   const counts = new Map(found.map(({ _id, count }) => [_id, count]));
   return marks.map(({ topicId }) => Math.min(counts.get(topicId) ?? 0, max));
 }
 
-async function countOneByOne(
+async function countSeparately(
   { messages }: MessageCollections,
   marks: readonly TopicMark[],
   { max, now }: CountPage,
 ): Promise<number[]> {
   const count = (mark: TopicMark): Promise<number> =>
-    messages.countDocuments(comingAfter(mark, now), { limit: max, hint: byTime });
+    messages.countDocuments(laterThan(mark, now), { limit: max, hint: byTime });
   const counts: number[] = [];
-  for (let at = 0; at < marks.length; at += countsAtOnce) {
-    counts.push(...(await Promise.all(marks.slice(at, at + countsAtOnce).map(count))));
+  for (let at = 0; at < marks.length; at += concurrentCounts) {
+    counts.push(...(await Promise.all(marks.slice(at, at + concurrentCounts).map(count))));
   }
   return counts;
 }
 
-const comingAfter = ({ topicId, after }: TopicMark, now: number) => ({
+const laterThan = ({ topicId, after }: TopicMark, now: number) => ({
   topicId,
   timestamp: { $gt: after },
   offset: { $gte: 0 },

@@ -5,7 +5,7 @@ import {
   byDeletion,
   byExpiry,
   byTopic,
-  contentTaken,
+  redactedRev,
   volumeBytes,
   type MessageCollections,
   type MessageDocument,
@@ -64,14 +64,14 @@ export function mongoMessageRemoval(
 
   return {
     async redactDeleted(time, limit, except = []) {
-      let emptied = 0;
-      while (emptied < limit) {
-        const batchSize = Math.min(limit - emptied, batchSizeMax);
+      let redacted = 0;
+      while (redacted < limit) {
+        const batchSize = Math.min(limit - redacted, batchSizeMax);
         const count = await emptyBatch(collections, { time, except, batchSize });
-        emptied += count;
+        redacted += count;
         if (count < batchSize) break;
       }
-      return emptied;
+      return redacted;
     },
 
     async removeExpired(time, limit, except = []) {
@@ -105,7 +105,7 @@ async function emptyBatch(
 ): Promise<number> {
   const due: mongo.Filter<MessageDocument> = {
     deletedAt: { $lte: time },
-    contentRev: { $lt: contentTaken },
+    contentRev: { $lt: redactedRev },
     topicId: { $nin: [...except] },
   };
   const found = await messages
@@ -118,7 +118,7 @@ async function emptyBatch(
   if (found.length === 0) return 0;
   await messages.updateMany(
     { _id: { $in: found.map(({ _id }) => _id) } },
-    { $set: { message: '', title: null, tags: [], contentRev: contentTaken }, $unset: { folded: '' } },
+    { $set: { message: '', title: null, tags: [], contentRev: redactedRev }, $unset: { folded: '' } },
   );
   return found.length;
 }

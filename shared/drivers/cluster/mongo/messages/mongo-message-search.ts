@@ -24,13 +24,13 @@ type Query = mongo.Filter<MessageDocument>;
 const topicsMerged = 100;
 
 /** Matches collected per text search; limited by MongoDB's memory for a group. */
-const gatheredMax = 10_000;
+const collectedMax = 10_000;
 
 /**
  * Above this number of offsets, a topic is searched by two concurrent queries: MongoDB runs a query on one core, and half a
  * second for 100,000 messages is noticeable.
  */
-const dividedFrom = 20_000;
+const splitAbove = 20_000;
 
 /** Implements the port's `search`. */
 export async function searchMessages(
@@ -38,11 +38,11 @@ export async function searchMessages(
   filter: MessageFilter,
   page: MessagePage,
 ): Promise<FoundMessages> {
-  const asked: Asked = { topicIds: filter.topicIds, query: queryOf(filter), times: filter };
-  const isGathered = filter.text !== null && page.offset + page.limit <= gatheredMax;
-  const { documents, total } = isGathered
-    ? await gatherPage(collections, asked, page)
-    : await findAndCount(collections, filter, asked, page);
+  const topicsQuery: TopicsQuery = { topicIds: filter.topicIds, query: queryOf(filter), times: filter };
+  const isCollected = filter.text !== null && page.offset + page.limit <= collectedMax;
+  const { documents, total } = isCollected
+    ? await collectPage(collections, topicsQuery, page)
+    : await findAndCount(collections, filter, topicsQuery, page);
   return { messages: documents.map((document) => asManagersSee(toMessage(document), filter.now)), total };
 }
 
@@ -52,27 +52,27 @@ interface FoundDocuments {
 }
 
 /** The total requires reading every text; the same pass collects the page, because a second pass would take as long. */
-async function gatherPage(
+async function collectPage(
   collections: SearchedCollections,
-  asked: Asked,
+  topicsQuery: TopicsQuery,
   { limit, offset }: MessagePage,
 ): Promise<FoundDocuments> {
   const newestMax = offset + limit;
   const parts = await Promise.all(
-    (await partsOf(collections, asked)).map((part) => lookThrough(collections, part, newestMax)),
+    (await splitQuery(collections, topicsQuery)).map((part) => collectMatches(collections, part, newestMax)),
   );
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   const ids = parts.flatMap(({ newest }) => newest).slice(offset, newestMax);
   if (ids.length === 0) return { documents: [], total };
-  const places = new Map(ids.map((id, place) => [id, place]));
-  const documents = await documentsOf(collections, ids, asked.query);
-  return { documents: documents.sort((a, b) => places.get(a._id)! - places.get(b._id)!), total };
+  const ranks = new Map(ids.map((id, place) => [id, place]));
+  const documents = await documentsOf(collections, ids, topicsQuery.query);
+  return { documents: documents.sort((a, b) => ranks.get(a._id)! - ranks.get(b._id)!), total };
 }
 
 /** Returns the number of matches and the IDs of the newest ones, newest first. */
-async function lookThrough(
+async function collectMatches(
   { messages, limits }: SearchedCollections,
-  { topicIds, query, times }: Asked,
+  { topicIds, query, times }: TopicsQuery,
   newestMax: number,
 ): Promise<{ total: number; newest: string[] }> {
   const sortBy = topicIds.length === 1 ? { offset: -1 } : { timestamp: -1, offset: -1, topicId: -1 };
@@ -89,25 +89,33 @@ async function lookThrough(
 }
 
 /** Returns one query, or two concurrent ones for a large topic: the newer half of its offsets first. */
-async function partsOf(collections: SearchedCollections, asked: Asked): Promise<Asked[]> {
-  const [topicId] = asked.topicIds;
-  if (topicId === undefined || asked.topicIds.length > 1 || indexFor(asked.times) !== byTopic) return [asked];
-  const [lowest, highest] = await Promise.all([endOf(collections, topicId, 1), endOf(collections, topicId, -1)]);
-  if (highest - lowest < dividedFrom) return [asked];
+async function splitQuery(collections: SearchedCollections, topicsQuery: TopicsQuery): Promise<TopicsQuery[]> {
+  const [topicId] = topicsQuery.topicIds;
+  if (topicId === undefined || topicsQuery.topicIds.length > 1 || indexFor(topicsQuery.times) !== byTopic)
+    return [topicsQuery];
+  const [lowest, highest] = await Promise.all([
+    edgeOffset(collections, topicId, 1),
+    edgeOffset(collections, topicId, -1),
+  ]);
+  if (highest - lowest < splitAbove) return [topicsQuery];
   const middle = Math.floor((lowest + highest) / 2);
   return [{ $gt: middle }, { $gte: 0, $lte: middle }].map((offsets) => ({
-    ...asked,
-    query: { ...asked.query, offset: offsets },
+    ...topicsQuery,
+    query: { ...topicsQuery.query, offset: offsets },
   }));
 }
 
 /** Returns the topic's lowest offset (1) or highest offset (-1). */
-async function endOf({ messages, limits }: SearchedCollections, topicId: string, direction: 1 | -1): Promise<number> {
-  const outermost = await messages.findOne(
+async function edgeOffset(
+  { messages, limits }: SearchedCollections,
+  topicId: string,
+  direction: 1 | -1,
+): Promise<number> {
+  const message = await messages.findOne(
     { topicId, offset: { $gte: 0 } },
     { ...limits, sort: { offset: direction }, projection: { _id: 0, offset: 1 }, hint: byTopic },
   );
-  return outermost?.offset ?? 0;
+  return message?.offset ?? 0;
 }
 
 /** Returns the documents that still match, in any order. */
@@ -125,12 +133,12 @@ function documentsOf(
 async function findAndCount(
   collections: SearchedCollections,
   filter: MessageFilter,
-  asked: Asked,
+  topicsQuery: TopicsQuery,
   page: MessagePage,
 ): Promise<FoundDocuments> {
   const [documents, total] = await Promise.all([
-    findPage(collections, asked, page),
-    countMatching(collections, filter, asked.query),
+    findPage(collections, topicsQuery, page),
+    countMatching(collections, filter, topicsQuery.query),
   ]);
   return { documents, total };
 }
@@ -149,7 +157,7 @@ export async function recentMessages(
   return documents.map(toMessage);
 }
 
-interface Asked {
+interface TopicsQuery {
   readonly topicIds: readonly string[];
   readonly query: Query;
   /** The time bounds of the query. */
@@ -162,13 +170,17 @@ type Times = Pick<MessageFilter, 'from' | 'to'>;
 const indexFor = ({ from, to }: Times): string => (from === null && to === null ? byTopic : byTime);
 
 /** By offset for one topic, by time for several. */
-async function findPage(collections: SearchedCollections, asked: Asked, page: MessagePage): Promise<MessageDocument[]> {
-  const { topicIds, query, times } = asked;
+async function findPage(
+  collections: SearchedCollections,
+  topicsQuery: TopicsQuery,
+  page: MessagePage,
+): Promise<MessageDocument[]> {
+  const { topicIds, query, times } = topicsQuery;
   const [topicId] = topicIds;
   if (topicId === undefined) return [];
-  if (topicIds.length > 1) return pageOfTopics(collections, asked, page);
+  if (topicIds.length > 1) return findPageOfTopics(collections, topicsQuery, page);
   const offsets = await mongoOffsetRange(collections, topicId, times);
-  return offsets === null ? [] : pageOfTopic(collections, { $and: [{ topicId, offset: offsets }, query] }, page);
+  return offsets === null ? [] : findPageOfTopic(collections, { $and: [{ topicId, offset: offsets }, query] }, page);
 }
 
 export async function countActivity(
@@ -193,7 +205,7 @@ export async function countActivity(
   return counts.map(({ _id: { start, priority }, count }) => ({ start, priority, count }));
 }
 
-async function pageOfTopic(
+async function findPageOfTopic(
   { messages, limits }: SearchedCollections,
   query: Query,
   { limit, offset }: MessagePage,
@@ -208,10 +220,10 @@ async function pageOfTopic(
     .toArray();
 }
 
-type Place = Pick<MessageDocument, '_id' | 'timestamp' | 'topicId' | 'offset'>;
+type MessageRank = Pick<MessageDocument, '_id' | 'timestamp' | 'topicId' | 'offset'>;
 
 /** Newest first. */
-function comparePlaces(a: Place, b: Place): number {
+function newestFirst(a: MessageRank, b: MessageRank): number {
   return b.timestamp - a.timestamp || b.offset! - a.offset! || (a.topicId < b.topicId ? 1 : -1);
 }
 
@@ -219,20 +231,20 @@ function comparePlaces(a: Place, b: Place): number {
  * Queries the topics in groups, most recently published first; stops when the remaining topics have nothing newer
  * than the page.
  */
-async function pageOfTopics(
+async function findPageOfTopics(
   collections: SearchedCollections,
-  { topicIds, query }: Omit<Asked, 'times'>,
+  { topicIds, query }: Omit<TopicsQuery, 'times'>,
   { limit, offset }: MessagePage,
 ): Promise<MessageDocument[]> {
   const { messages, limits } = collections;
   const wanted = offset + limit;
   const topics = await byLastMessage(collections, topicIds);
-  let best: Place[] = [];
+  let newest: MessageRank[] = [];
   for (let at = 0; at < topics.length; at += topicsMerged) {
     const group = topics.slice(at, at + topicsMerged);
-    const floor = best.length < wanted ? -Infinity : best.at(-1)!.timestamp;
+    const floor = newest.length < wanted ? -Infinity : newest.at(-1)!.timestamp;
     if (group[0]!.lastMessageAt < floor) break;
-    const inGroup: Query = {
+    const groupQuery: Query = {
       $and: [
         { topicId: { $in: group.map(({ topicId }) => topicId) } },
         ...(floor === -Infinity ? [] : [{ timestamp: { $gte: floor } }]),
@@ -240,20 +252,20 @@ async function pageOfTopics(
       ],
     };
     const found = await messages
-      .find<Place>(inGroup, { ...limits, projection: { timestamp: 1, topicId: 1, offset: 1 } })
+      .find<MessageRank>(groupQuery, { ...limits, projection: { timestamp: 1, topicId: 1, offset: 1 } })
       .sort({ timestamp: -1, offset: -1 })
       .limit(wanted)
       .batchSize(Math.min(wanted, 10_000) + 1)
       .hint(byTime)
       .toArray();
-    best = [...best, ...found].sort(comparePlaces).slice(0, wanted);
+    newest = [...newest, ...found].sort(newestFirst).slice(0, wanted);
   }
   const documents = await documentsOf(
     collections,
-    best.slice(offset).map(({ _id }) => _id),
+    newest.slice(offset).map(({ _id }) => _id),
     query,
   );
-  return documents.sort(comparePlaces);
+  return documents.sort(newestFirst);
 }
 
 /** Returns the non-empty topics, newest message first. A topic's counters have several shards. */
@@ -276,7 +288,7 @@ async function byLastMessage(
 async function countMatching(collections: SearchedCollections, filter: MessageFilter, query: Query): Promise<number> {
   const { messages, stats, limits } = collections;
   const topicId = { $in: [...filter.topicIds] };
-  if (!isUnconditional(filter))
+  if (!matchesAllMessages(filter))
     return messages.countDocuments({ topicId, ...query }, { ...limits, hint: indexFor(filter) });
   // Messages in history are already counted, except expired ones that are not swept yet.
   const [counted, expired] = await Promise.all([
@@ -294,7 +306,15 @@ async function countMatching(collections: SearchedCollections, filter: MessageFi
   return (counted[0]?.sum ?? 0) - expired;
 }
 
-function isUnconditional({ includesDeleted, text, tags, priorityMin, priorityMax, from, to }: MessageFilter): boolean {
+function matchesAllMessages({
+  includesDeleted,
+  text,
+  tags,
+  priorityMin,
+  priorityMax,
+  from,
+  to,
+}: MessageFilter): boolean {
   return (
     !includesDeleted &&
     text === null &&
@@ -308,7 +328,7 @@ function queryOf(filter: MessageFilter): Query {
   const { priorityMin, priorityMax, tags, from, to, text, includesDeleted, now } = filter;
   const needsContent = tags.length > 0 || text !== null;
   const conditions = [
-    ...(text === null ? [] : [holding(text)]),
+    ...(text === null ? [] : [containsText(text)]),
     ...(includesDeleted && needsContent ? [{ $or: [notDeleted, { deletedAt: { $gt: now - deletedContentMs } }] }] : []),
   ];
   return {
@@ -331,12 +351,12 @@ function between(field: 'priority' | 'timestamp', min: number | null, max: numbe
 }
 
 /** MongoDB compares plain text, folding A to Z; other text is stored folded. */
-function holding(text: string): Query {
+function containsText(text: string): Query {
   const needle = foldCase(text);
-  const inFolded: Query = { folded: { $regex: literal(needle) } };
-  if (!isPlain(needle)) return inFolded;
-  const inPlain = { $regex: literal(needle), $options: 'i' };
-  return { $or: [{ folded: null, $or: [{ message: inPlain }, { title: inPlain }] }, inFolded] };
+  const foldedMatch: Query = { folded: { $regex: literal(needle) } };
+  if (!isPlain(needle)) return foldedMatch;
+  const plainMatch = { $regex: literal(needle), $options: 'i' };
+  return { $or: [{ folded: null, $or: [{ message: plainMatch }, { title: plainMatch }] }, foldedMatch] };
 }
 
 /** Returns a regular expression that matches exactly the text. */

@@ -107,13 +107,13 @@ export async function openMongoMessages({
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
     recount: (topicId) => reaching(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => reaching(() => removal.removeTopic(topicId, limit)),
-    ping: () => reaching(() => answersInTime(connection)),
+    ping: () => reaching(() => pingPrimary(connection)),
     close: async () => undefined,
   };
 }
 
 /** A silent server would otherwise block the ping until the connection closes. */
-async function answersInTime(connection: Connection): Promise<void> {
+async function pingPrimary(connection: Connection): Promise<void> {
   await within(pingTimeoutMs, 'MongoDB’s answer', connection.db!.command({ ping: 1 })).catch((error: unknown) => {
     throw error instanceof TookTooLong ? unavailable('Database', error) : error;
   });
@@ -123,7 +123,7 @@ async function answersInTime(connection: Connection): Promise<void> {
 const timeLimitExceeded = 50;
 
 /** Like `reaching`, but maps an exceeded time limit to an error with a remedy. */
-function ended<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
+function withinTimeLimit<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
   return reaching(() =>
     call().catch((error: unknown) => {
       throw (error as { code?: unknown }).code === timeLimitExceeded ? tookTooLong(error) : error;
@@ -131,5 +131,5 @@ function ended<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise
   );
 }
 
-const limited = <T>(call: () => Promise<T>): Promise<T> => ended(searchTookTooLong, call);
-const planned = <T>(call: () => Promise<T>): Promise<T> => ended(planTookTooLong, call);
+const limited = <T>(call: () => Promise<T>): Promise<T> => withinTimeLimit(searchTookTooLong, call);
+const planned = <T>(call: () => Promise<T>): Promise<T> => withinTimeLimit(planTookTooLong, call);

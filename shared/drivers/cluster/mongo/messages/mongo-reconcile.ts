@@ -5,7 +5,7 @@ import type { ReconciledRecord } from '../../../../ports/messages/message-ingest
 import type { MessageCollections } from './mongo-message-collections.ts';
 import { lastOffsetsBelow, storedOf } from './mongo-message-reads.ts';
 
-export interface SettleOptions {
+export interface ReconcileOptions {
   readonly collections: MessageCollections;
   readonly write: (records: readonly PlacedRecord[]) => Promise<void>;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ interface Progress {
 
 /** Implements the port's `reconcile`. */
 export function mongoReconcile(
-  options: SettleOptions,
+  options: ReconcileOptions,
 ): (partition: number, records: readonly PlacedRecord[]) => Promise<ReconciledRecord[]> {
   const partitions = new Map<number, Progress>();
 
@@ -69,7 +69,7 @@ export function mongoReconcile(
 
 /** Returns the stored records that are not duplicates, after all missing ones are written. */
 async function storedInTheEnd(
-  { collections, write, clock }: SettleOptions,
+  { collections, write, clock }: ReconcileOptions,
   records: readonly PlacedRecord[],
 ): Promise<Set<PlacedRecord>> {
   let stored = await storedOf(collections, records);

@@ -14,7 +14,7 @@ import { inTransaction } from '../mongo-transaction.ts';
 const limits = { maxTimeMS: planMsMax } as const;
 
 /** Concurrent reads, so that a plan with many topics does not block others. */
-const readsAtOnce = 10;
+const concurrentReads = 10;
 
 export async function expiredMessages(
   { messages }: MessageCollections,
@@ -50,9 +50,9 @@ export async function oldestKeptOf(
   time: number,
 ): Promise<Map<string, number>> {
   const oldest = new Map<string, number>();
-  for (let at = 0; at < topicIds.length; at += readsAtOnce) {
+  for (let at = 0; at < topicIds.length; at += concurrentReads) {
     await Promise.all(
-      topicIds.slice(at, at + readsAtOnce).map(async (topicId) => {
+      topicIds.slice(at, at + concurrentReads).map(async (topicId) => {
         const kept = await messages.findOne(
           { topicId, expiresAt: { $gt: time }, ...shownByHistory },
           {

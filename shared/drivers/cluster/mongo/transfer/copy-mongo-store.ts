@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { mongo, type ClientSession, type Connection } from 'mongoose';
-import { inPages } from '../../../../platform/in-pages.ts';
+import { chunkItems } from '../../../../platform/in-pages.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 import { writeNewFile } from '../../../../platform/write-new-file.ts';
 import type { CopyProgress, CopyReport } from '../../../../ports/backup.ts';
@@ -75,7 +75,7 @@ async function readAll(
 
 function stretchesOf(collection: mongo.Collection, session: ClientSession): AsyncIterable<Uint8Array[]> {
   const cursor = collection.find({}, { session, raw: true, batchSize: stretchMax, readConcern: { level: 'snapshot' } });
-  return inPages(cursor as unknown as AsyncIterable<Uint8Array>, stretchMax);
+  return chunkItems(cursor as unknown as AsyncIterable<Uint8Array>, stretchMax);
 }
 
 /**

@@ -12,7 +12,7 @@ interface Head {
   readonly database: string;
   readonly madeAt: Date;
 }
-interface Stretch {
+interface ChunkHeader {
   readonly collection: string;
   readonly documents: number;
 }
@@ -47,7 +47,10 @@ export async function writeArchive(file: FileHandle, database: string): Promise<
   return {
     async write(collection, documents) {
       count += documents.length;
-      await put([mongo.BSON.serialize({ collection, documents: documents.length } satisfies Stretch), ...documents]);
+      await put([
+        mongo.BSON.serialize({ collection, documents: documents.length } satisfies ChunkHeader),
+        ...documents,
+      ]);
     },
     async end() {
       await file.writeFile(mongo.BSON.serialize({ documents: count, sha256: hash.digest('hex') } satisfies End));
@@ -57,7 +60,7 @@ export async function writeArchive(file: FileHandle, database: string): Promise<
 }
 
 /** A chunk of a collection's documents in BSON. */
-export interface ArchivedStretch {
+export interface ArchivedChunk {
   readonly collection: string;
   readonly documents: readonly Uint8Array[];
 }
@@ -66,7 +69,7 @@ export interface ArchivedStretch {
  * Reads an archive in chunks. Throws an error for the operator if the file is invalid, truncated or modified; the
  * last two are detected only at its end.
  */
-export async function* readArchive(path: string): AsyncGenerator<ArchivedStretch, { documents: number }> {
+export async function* readArchive(path: string): AsyncGenerator<ArchivedChunk, { documents: number }> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${path} cannot be read (${error.code})`, { cause: error });
   });
@@ -80,7 +83,7 @@ export async function* readArchive(path: string): AsyncGenerator<ArchivedStretch
     for (let documents = 0; ;) {
       const bytes = await next();
       if (bytes === null) throw cutOff(path);
-      const part = mongo.BSON.deserialize(bytes) as Partial<Stretch & End>;
+      const part = mongo.BSON.deserialize(bytes) as Partial<ChunkHeader & End>;
       if (part.sha256 !== undefined) {
         if (part.sha256 !== hash.digest('hex') || (await next()) !== null)
           throw new Error(`${path} was modified: use another backup`);

@@ -1,6 +1,6 @@
 import type { Connection, mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
-import { inPages } from '../../../../platform/in-pages.ts';
+import { chunkItems } from '../../../../platform/in-pages.ts';
 import type { Delivery } from '../../../../ports/deliveries.ts';
 import {
   rowsPageMax,
@@ -8,7 +8,7 @@ import {
   type MessageRow,
   type Row,
   type StoreRows,
-  type TopicFiguresRow,
+  type TopicCountersRow,
 } from '../../../../ports/installation-rows.ts';
 import { deliveryOf, rowIdOf, rowTime, storedId, type DeliveryRow } from '../deliveries/mongo-delivery-rows.ts';
 import type {
@@ -55,7 +55,7 @@ function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
     collection: asCollection(stats),
     toRow: (document) => document,
     toDocuments: (rows) =>
-      (rows as TopicFiguresRow[]).map(({ topicId, messageCount, lastOffset, lastMessageAt }) => ({
+      (rows as TopicCountersRow[]).map(({ topicId, messageCount, lastOffset, lastMessageAt }) => ({
         _id: { topicId, part: 0 },
         topicId,
         messageCount,
@@ -86,7 +86,7 @@ function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
         ],
         { allowDiskUse: true },
       );
-      yield* inPages(cursor, rowsPageMax);
+      yield* chunkItems(cursor, rowsPageMax);
     },
   };
 }
