@@ -4,8 +4,9 @@ interface Waiting<V> {
 }
 
 /**
- * A batch loader: keys requested in one tick, or while a read runs, are deduplicated and share the next read. A value is never older than the call, because its read starts after the call.
- * Resolves with undefined for a missing key, and rejects with the error of the read.
+ * A batch loader: keys requested in one tick, or while a read runs, are deduplicated and share the next read. A value
+ * is never older than the call, because its read starts after the call. Resolves with undefined for a missing key, and
+ * rejects with the error of the read.
  */
 export function batchLoader<K, V>(
   read: (keys: K[]) => Promise<ReadonlyMap<K, V>>,

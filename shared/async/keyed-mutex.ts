@@ -14,7 +14,8 @@ export function documentsMutex(documents: Documents): KeyedMutex {
 }
 
 /**
- * A keyed mutex: in this process, work of the same key runs one at a time, in order of arrival. It only reduces conflicts; correctness does not depend on it.
+ * A keyed mutex: in this process, work of the same key runs one at a time, in order of arrival. It only reduces
+ * conflicts; correctness does not depend on it.
  */
 export class KeyedMutex {
   readonly #waiting = new Map<string, (() => void)[]>();

@@ -16,7 +16,9 @@ interface Call<T> {
 }
 
 /**
- * A write batcher: calls during a write share the next write, so that the cost per item falls under load. A call resolves when its items are written, and rejects with the error of its write. Items of different calls may be reordered.
+ * A write batcher: calls during a write share the next write, so that the cost per item falls under load. A call
+ * resolves when its items are written, and rejects with the error of its write. Items of different calls may be
+ * reordered.
  */
 export function writeBatcher<T>(
   write: (items: readonly T[]) => Promise<void>,

@@ -19,9 +19,9 @@ const batchSize = 500;
 const pendingMax = 50_000;
 
 /**
- * A write-behind buffer for frequent updates that need not be exact: merges them per document and writes them every
- * few seconds. A crash loses unwritten updates. While the store is down, updates stay in the buffer; `close` writes the rest
- * once.
+ * A write-behind buffer for frequent updates that need not be exact: merges them per document and writes them every few
+ * seconds. A crash loses unwritten updates. While the store is down, updates stay in the buffer; `close` writes the
+ * rest once.
  */
 export class WriteBehindBuffer<P> {
   readonly #options: WriteBehindOptions<P>;
@@ -54,7 +54,10 @@ export class WriteBehindBuffer<P> {
     await this.#flushing;
   }
 
-  /** Writes pending updates of these documents, for use before a read. Resolves like `flush`, with whether there were any. */
+  /**
+   * Writes pending updates of these documents, for use before a read. Resolves like `flush`, with whether there were
+   * any.
+   */
   async flushOf(ids: readonly string[]): Promise<boolean> {
     await this.#flushing;
     const batch = new Map<string, P>();

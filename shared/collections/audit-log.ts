@@ -43,7 +43,9 @@ export const auditOrigins: Collection<AuditOrigin> = {
   indexes: { byTime: ['at'], byUser: ['userId', 'at'] },
 };
 
-/** Returns the writes that record an action. Add them to the commit of the action, so that both are stored or neither. */
+/**
+ * Returns the writes that record an action. Add them to the commit of the action, so that both are stored or neither.
+ */
 export type Audit = <A extends AuditAction>(act: AuditAct<A>) => Write[];
 
 /** Records the actions of one source. */
@@ -69,7 +71,10 @@ export const bySystem: AuditSource = {
 /** Origins per commit, so that a commit does not block others. */
 const originsAtOnce = 500;
 
-/** Removes a batch of a deleted account's personal data from the log and keeps IDs. Resolves with the number of changed entries, 0 when none is left. */
+/**
+ * Removes a batch of a deleted account's personal data from the log and keeps IDs. Resolves with the number of changed
+ * entries, 0 when none is left.
+ */
 export function eraseAuditOrigins(documents: Documents, userId: string): Promise<number> {
   return removeFound(documents, auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
 }

@@ -21,7 +21,8 @@ export function listConsents(documents: Documents, userId: string): Promise<Cons
 }
 
 /**
- * Returns the writes that record a consent and deactivate the earlier ones. Commit them with a versioned write of the account, so that only one of two concurrent consents becomes active.
+ * Returns the writes that record a consent and deactivate the earlier ones. Commit them with a versioned write of the
+ * account, so that only one of two concurrent consents becomes active.
  */
 export async function recordConsent(documents: Documents, consent: New<Consent>): Promise<Write[]> {
   const former = await documents.find(consents, {

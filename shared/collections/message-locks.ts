@@ -28,8 +28,9 @@ const waitMsMax = 15_000;
 const longestPauseMs = 50;
 
 /**
- * Runs the work with an exclusive lock on the message across all nodes, so that the message does not change meanwhile. Rejects with the error of the work, or with AppError `unavailable` if the lock is taken for 15 seconds
- * or the store is down.
+ * Runs the work with an exclusive lock on the message across all nodes, so that the message does not change meanwhile.
+ * Rejects with the error of the work, or with AppError `unavailable` if the lock is taken for 15 seconds or the store
+ * is down.
  */
 export async function withMessageLocked<T>(
   { documents, clock }: { documents: Documents; clock: () => number },

@@ -12,7 +12,8 @@ import { documentsMutex } from '../async/keyed-mutex.ts';
 import { retryStale } from '../documents/retry-stale.ts';
 
 /**
- * Guards a limit of one holder (an account, a topic, a team). Its version increases with each counted document, so that only one of two concurrent writers succeeds.
+ * Guards a limit of one holder (an account, a topic, a team). Its version increases with each counted document, so that
+ * only one of two concurrent writers succeeds.
  */
 export type QuotaGuard = Document;
 
@@ -25,9 +26,11 @@ export interface Prepared<T> {
 }
 
 /**
- * Stores a document that counts against a limit of the holder. The limit is exact under concurrent calls on all
- * nodes. `prepare` reads, counts, throws if the limit is reached, and returns the writes. It runs again if the commit fails because another document of the holder was counted, because a version has changed, or with an error that `isLostRace` accepts; and if `prepare` throws after such a change, because it may have read an inconsistent state.
- * Rejects with the error of `prepare`, UniqueKeyViolation, or `unavailable`.
+ * Stores a document that counts against a limit of the holder. The limit is exact under concurrent calls on all nodes.
+ * `prepare` reads, counts, throws if the limit is reached, and returns the writes. It runs again if the commit fails
+ * because another document of the holder was counted, because a version has changed, or with an error that `isLostRace`
+ * accepts; and if `prepare` throws after such a change, because it may have read an inconsistent state. Rejects with
+ * the error of `prepare`, UniqueKeyViolation, or `unavailable`.
  */
 export async function commitWithinQuota<T>(
   documents: Documents,

@@ -60,8 +60,8 @@ export async function findInviteByToken(documents: Documents, tokenHash: string)
 }
 
 /**
- * Sets the token of the next email and invalidates the previous one. Resolves with the
- * invite, or null when it was cancelled, accepted, or has expired.
+ * Sets the token of the next email and invalidates the previous one. Resolves with the invite, or null when it was
+ * cancelled, accepted, or has expired.
  */
 export async function setInviteToken(
   documents: Documents,

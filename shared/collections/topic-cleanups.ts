@@ -3,7 +3,8 @@ import { write, type Collection, type New, type Write } from '../ports/documents
 import { topics } from './topics.ts';
 
 /**
- * A pending clean-up after a change of a topic. Stored by the commit of the change, so that a crash cannot lose it. A job runs it promptly, and a sweep of the retention service covers lost jobs.
+ * A pending clean-up after a change of a topic. Stored by the commit of the change, so that a crash cannot lose it. A
+ * job runs it promptly, and a sweep of the retention service covers lost jobs.
  * - `erase`: the topic was removed; removes its messages, tokens and subscriptions.
  * - `prune`: the topic became private; removes subscriptions of users without access.
  * - `retain`: the retention changed; updates the expiry of stored messages.

@@ -55,7 +55,10 @@ export async function findUsers(documents: Documents, ids: readonly string[]): P
   return found;
 }
 
-/** Changes the account with the address and commits the writes that `change` returns; retries after conflicts. Throws `not_found` `User not found`. */
+/**
+ * Changes the account with the address and commits the writes that `change` returns; retries after conflicts. Throws
+ * `not_found` `User not found`.
+ */
 export function updateUserByEmail(
   documents: Documents,
   email: string,

@@ -16,7 +16,8 @@ export interface IndexPages<T extends Document, V extends string | number> {
 }
 
 /**
- * Iterates the documents of an index in pages, in index order. Can miss concurrent changes; returns no document twice. If more than 10,000 documents share a value, skips the rest.
+ * Iterates the documents of an index in pages, in index order. Can miss concurrent changes; returns no document twice.
+ * If more than 10,000 documents share a value, skips the rest.
  */
 export async function* paginateIndex<T extends Document, V extends string | number>(
   documents: Pick<Documents, 'find'>,

@@ -9,7 +9,8 @@ const attemptsMax = 100;
 const pauseStepMs = 2;
 
 /**
- * Retries a read, decision and conditional write while it fails with StaleVersion or an error that `isLostRace` accepts. Throws `unavailable` after a hundred lost attempts.
+ * Retries a read, decision and conditional write while it fails with StaleVersion or an error that `isLostRace`
+ * accepts. Throws `unavailable` after a hundred lost attempts.
  */
 export async function retryStale<T>(
   attempt: () => Promise<T>,

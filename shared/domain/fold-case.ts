@@ -14,7 +14,10 @@ export function foldCase(text: string): string {
   return text.includes(dotlessI) ? text.split(dotlessI).map(foldPart).join(dotlessI) : foldPart(text);
 }
 
-/** Upper-casing merges letters that have several lower-case forms. Lower-casing can produce a final sigma, so maps ς to σ. */
+/**
+ * Upper-casing merges letters that have several lower-case forms. Lower-casing can produce a final sigma, so maps ς to
+ * σ.
+ */
 function foldPart(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

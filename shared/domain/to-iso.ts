@@ -5,8 +5,8 @@ const twoDigits: readonly string[] = Array.from({ length: 100 }, (_, number) => 
 const threeDigits: readonly string[] = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
 
 /**
- * Formats RFC 3339 in UTC with milliseconds and `Z`, like `Date.prototype.toISOString` but five times as fast: a page of
- * the log contains thousands of times. Throws RangeError for an invalid time.
+ * Formats RFC 3339 in UTC with milliseconds and `Z`, like `Date.prototype.toISOString` but five times as fast: a page
+ * of the log contains thousands of times. Throws RangeError for an invalid time.
  */
 export function toIso(timeMs: number): string {
   if (!(Number.isInteger(timeMs) && timeMs >= 0 && timeMs < year10000)) return new Date(timeMs).toISOString();
@@ -22,7 +22,10 @@ export function isoOrNull(timeMs: number | null | undefined): string | null {
   return timeMs === null || timeMs === undefined ? null : toIso(timeMs);
 }
 
-/** Converts days since 1970-01-01 to a date, with years that begin in March: http://howardhinnant.github.io/date_algorithms.html#civil_from_days */
+/**
+ * Converts days since 1970-01-01 to a date, with years that begin in March:
+ * http://howardhinnant.github.io/date_algorithms.html#civil_from_days
+ */
 function dateOf(days: number): string {
   const sinceMarch0 = days + 719_468;
   const era = Math.floor(sinceMarch0 / 146_097);

@@ -95,7 +95,10 @@ export class BudgetCounters {
     this.#keysByEndSecond.clear();
   }
 
-  /** Returns the window's counter, unless it has ended. If the clock was set back since its start, it ends as if it started now. */
+  /**
+   * Returns the window's counter, unless it has ended. If the clock was set back since its start, it ends as if it
+   * started now.
+   */
   #live(window: BudgetWindow, now: number): Counter | undefined {
     const counter = this.#counters.get(window.key);
     if (counter === undefined || counter.endsAt <= now) return undefined;

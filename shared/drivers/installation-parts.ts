@@ -1,7 +1,9 @@
 import type { AnyCollection } from '../ports/document-checks.ts';
 import type { Part, StoreRows } from '../ports/installation-rows.ts';
 
-/** Finds a part of an installation by name: a store part or a document collection. Throws TypeError for an unknown name. */
+/**
+ * Finds a part of an installation by name: a store part or a document collection. Throws TypeError for an unknown name.
+ */
 export function installationParts<P>(
   ofStores: Record<keyof StoreRows, P>,
   collections: readonly AnyCollection[],

@@ -39,9 +39,8 @@ interface TrackedSchedule {
 }
 
 /**
- * Fires a queue's schedules while this process works on it. Every replica fires every slot; the job's ID
- * ensures a single job. Only the definitions are stored, so no state can be lost
- * between two slots.
+ * Fires a queue's schedules while this process works on it. Every replica fires every slot; the job's ID ensures a
+ * single job. Only the definitions are stored, so no state can be lost between two slots.
  */
 export class ScheduleRunner {
   readonly #store: ScheduleStore;

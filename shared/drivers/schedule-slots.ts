@@ -8,8 +8,9 @@ export interface ScheduleSlots {
 }
 
 /**
- * Returns the slots of a schedule: multiples of its interval since the epoch, or the times that its cron expression matches
- * in UTC, so that every replica computes the same ones. Throws RangeError for an invalid interval or expression.
+ * Returns the slots of a schedule: multiples of its interval since the epoch, or the times that its cron expression
+ * matches in UTC, so that every replica computes the same ones. Throws RangeError for an invalid interval or
+ * expression.
  */
 export function scheduleSlots(every: Schedule['every']): ScheduleSlots {
   if (typeof every === 'number') {

@@ -5,9 +5,9 @@ import type { AdoptedLog } from '../ports/adopted-log.ts';
 
 /**
  * Connects the store to the configured log. If the store does not know this log, raises the base above every offset
- * ever assigned. `isRestored` states that the store comes from a
- * backup and may miss earlier bases. The embedded engine needs no adoption: the log is in the file, and after a
- * restore it continues above earlier offsets. No node may run. Throws an error for the operator.
+ * ever assigned. `isRestored` states that the store comes from a backup and may miss earlier bases. The embedded engine
+ * needs no adoption: the log is in the file, and after a restore it continues above earlier offsets. No node may run.
+ * Throws an error for the operator.
  */
 export async function adoptLog(
   config: Config,

@@ -22,7 +22,8 @@ export async function backUp(
 
 /**
  * Restores a backup into the installation's store, which must be empty and without servers. If the store does not know
- * the cluster's Kafka topic, the topic becomes its log, with offsets above every one assigned. Throws an error for the operator.
+ * the cluster's Kafka topic, the topic becomes its log, with offsets above every one assigned. Throws an error for the
+ * operator.
  */
 export async function restore(
   config: Config,

@@ -3,7 +3,10 @@ import type { Config } from '../platform/load-config.ts';
 import type { Logger } from '../platform/logger.ts';
 import { kafkaTopic } from '../open-engine.ts';
 
-/** Checks the configured engine; servers may run. Neither opens nor changes it, but creates a missing directory of the embedded engine. */
+/**
+ * Checks the configured engine; servers may run. Neither opens nor changes it, but creates a missing directory of the
+ * embedded engine.
+ */
 export async function inspectEngine(config: Config, log: Logger): Promise<Finding[]> {
   if (config.cluster === undefined) {
     const { inspectEmbedded } = await import('../drivers/embedded/open-embedded.ts');

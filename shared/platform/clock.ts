@@ -6,7 +6,10 @@ export const systemClock: Clock = () => Date.now();
 /** Machines whose clocks differ by more than this disagree on which messages have expired. */
 export const clockDifferenceMsMax = 60_000;
 
-/** Returns by how many milliseconds a remote clock, read between two local readings, is ahead (negative: behind). 0 if it may be right. */
+/**
+ * Returns by how many milliseconds a remote clock, read between two local readings, is ahead (negative: behind). 0 if
+ * it may be right.
+ */
 export function clockDifferenceMs(theirs: number, [before, after]: readonly [number, number]): number {
   return theirs < before ? theirs - before : Math.max(0, theirs - after);
 }

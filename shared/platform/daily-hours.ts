@@ -36,7 +36,10 @@ export function spanAt(hours: DailyHours, time: number): Span | null {
   return null;
 }
 
-/** Returns when the local clock shows the time on that day: once, or twice if it is set back. A skipped time yields the moment of the jump. */
+/**
+ * Returns when the local clock shows the time on that day: once, or twice if it is set back. A skipped time yields the
+ * moment of the jump.
+ */
 function instantsOf(day: DateTime, clock: string): number[] {
   const [hour, minute] = clock.split(':').map(Number);
   const at = DateTime.fromObject({ year: day.year, month: day.month, day: day.day, hour, minute }, { zone: day.zone });

@@ -91,7 +91,9 @@ export interface Config extends Omit<UnparsedVariables, 'BASE_URL' | 'APP_URL'> 
   /** The public URL of the API; undefined to derive it from the listening address. */
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
-  /** The first one signs, all of them verify. Undefined if embedded and not set; a secret is then generated in DATA_DIR. */
+  /**
+   * The first one signs, all of them verify. Undefined if embedded and not set; a secret is then generated in DATA_DIR.
+   */
   readonly jwtSecrets: readonly string[] | undefined;
 }
 

@@ -4,9 +4,9 @@ import type { Logger } from './logger.ts';
 const shutdownMaxMs = 30_000;
 
 /**
- * Runs a service until SIGTERM or SIGINT, then closes it and exits: with 0 after a clean close, with 1 otherwise. A second
- * signal exits immediately. An uncaught error is logged and ends the process, because the state is unknown afterwards;
- * acknowledged data is on disk.
+ * Runs a service until SIGTERM or SIGINT, then closes it and exits: with 0 after a clean close, with 1 otherwise. A
+ * second signal exits immediately. An uncaught error is logged and ends the process, because the state is unknown
+ * afterwards; acknowledged data is on disk.
  */
 export function runUntilSignal(running: { close(): Promise<void> }, log: Logger): void {
   let isClosing = false;

@@ -12,8 +12,10 @@ import type { Collection } from './documents.ts';
  */
 export interface Deliveries {
   /**
-   * Returns a page of the topic's subscriptions whose mobile settings allow the message (see passesMobileFilter), in subscription ID order, each with its user's active devices (possibly none).
-   * `next` is the cursor of the next page, null after the last one. Any page can be shorter than `limit`, even empty, because a call reads a limited number of subscriptions.
+   * Returns a page of the topic's subscriptions whose mobile settings allow the message (see passesMobileFilter), in
+   * subscription ID order, each with its user's active devices (possibly none). `next` is the cursor of the next page,
+   * null after the last one. Any page can be shorter than `limit`, even empty, because a call reads a limited number of
+   * subscriptions.
    */
   recipients(
     match: { topicId: string; message: Pick<Message, 'priority' | 'tags'> },
@@ -24,8 +26,11 @@ export interface Deliveries {
   hasRecipients(topicId: string): Promise<boolean>;
 
   /**
-   * Claims pushes before they are sent. Inserts missing rows as `pending`; takes over due `retrying` rows, and `pending` rows whose claim is older than `staleAfterMs` (the owner died and the outcome is unknown). With `again`, also takes over rows with these final statuses. Resolves with the claimed device IDs; send only to these. Increments `attempts` of claimed rows.
-   * All claims must be for one message, at most 1,000; otherwise throws RangeError.
+   * Claims pushes before they are sent. Inserts missing rows as `pending`; takes over due `retrying` rows, and
+   * `pending` rows whose claim is older than `staleAfterMs` (the owner died and the outcome is unknown). With `again`,
+   * also takes over rows with these final statuses. Resolves with the claimed device IDs; send only to these.
+   * Increments `attempts` of claimed rows. All claims must be for one message, at most 1,000; otherwise throws
+   * RangeError.
    */
   claim(
     claims: readonly Claim[],
@@ -33,12 +38,14 @@ export interface Deliveries {
   ): Promise<Set<string>>;
 
   /**
-   * Stores outcomes and inserts missing rows (a skip needs no claim). If a push has several outcomes, the last one wins. A later `skipped` or `retrying` does not overwrite `sent`, because it comes from a worker with stale data.
+   * Stores outcomes and inserts missing rows (a skip needs no claim). If a push has several outcomes, the last one
+   * wins. A later `skipped` or `retrying` does not overwrite `sent`, because it comes from a worker with stale data.
    */
   record(outcomes: readonly Outcome[], now: number): Promise<void>;
 
   /**
-   * Returns at most `limit` rows of the message in device ID order, optionally of one user, of at most 1,000 devices, or after the device `after`.
+   * Returns at most `limit` rows of the message in device ID order, optionally of one user, of at most 1,000 devices,
+   * or after the device `after`.
    */
   find(
     messageId: string,
@@ -51,7 +58,10 @@ export interface Deliveries {
   /** Removes at most `limit` rows last updated before the time; resolves with their number. */
   removeBefore(time: number, limit: number): Promise<number>;
 
-  /** Removes at most `limit` rows of pushes to the user; resolves with their number. A concurrent claim may insert one again. */
+  /**
+   * Removes at most `limit` rows of pushes to the user; resolves with their number. A concurrent claim may insert one
+   * again.
+   */
   removeOfUser(userId: string, limit: number): Promise<number>;
 
   close(): Promise<void>;

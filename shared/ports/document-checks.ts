@@ -1,7 +1,8 @@
 import type { FieldKind } from './documents.ts';
 
 /**
- * Input checks shared by all drivers of the documents port. They reject undeclared collections, fields and indexes, and values of the wrong kind. Violations are programming errors and throw TypeError or RangeError. The kind check also
+ * Input checks shared by all drivers of the documents port. They reject undeclared collections, fields and indexes, and
+ * values of the wrong kind. Violations are programming errors and throw TypeError or RangeError. The kind check also
  * prevents operator injection: `{"$ne": null}` never becomes part of a query.
  */
 

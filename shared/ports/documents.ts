@@ -20,7 +20,10 @@ export interface Documents {
     fields: readonly F[],
   ): Promise<Pick<T, F | 'id'>[]>;
 
-  /** Returns matching documents, sorted by the index fields that `equals` omits, then by ID. Null sorts first, false before true, and texts by UTF-8 bytes. */
+  /**
+   * Returns matching documents, sorted by the index fields that `equals` omits, then by ID. Null sorts first, false
+   * before true, and texts by UTF-8 bytes.
+   */
   find<T extends Document>(collection: Collection<T>, query: Query<T>): Promise<T[]>;
 
   /** Returns the number of matching documents; ignores `limit` and `offset`. */
@@ -40,12 +43,14 @@ export interface Documents {
   ): Promise<T>;
 
   /**
-   * Adds to integer fields (null counts as 0). Neither checks nor changes the version. Ignores a missing document. Throws UniqueKeyViolation.
+   * Adds to integer fields (null counts as 0). Neither checks nor changes the version. Ignores a missing document.
+   * Throws UniqueKeyViolation.
    */
   increment<T extends Document>(collection: Collection<T>, id: string, by: Increments<T>): Promise<void>;
 
   /**
-   * Raises a `time` or `integer` field to a value in all documents where it is lower or null. Neither checks nor changes the version. Ignores missing documents. At most 1,000 IDs; not for fields of unique keys.
+   * Raises a `time` or `integer` field to a value in all documents where it is lower or null. Neither checks nor
+   * changes the version. Ignores missing documents. At most 1,000 IDs; not for fields of unique keys.
    */
   raise<T extends Document>(
     collection: Collection<T>,

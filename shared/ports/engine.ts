@@ -26,12 +26,14 @@ export interface StorageFeatures {
   readonly time?: () => Promise<number>;
 
   /**
-   * Returns a stamp that changes with every write to one of the collections, by any process. Values cached under an equal stamp are current. Absent if the store cannot report writes without a query.
+   * Returns a stamp that changes with every write to one of the collections, by any process. Values cached under an
+   * equal stamp are current. Absent if the store cannot report writes without a query.
    */
   readonly changeStamp?: (collections: readonly { readonly name: string }[]) => string;
 
   /**
-   * Releases some free space to the operating system, in steps so short that other writes do not wait. Resolves with the number of released pages, 0 when done. Absent if the store reuses free space itself.
+   * Releases some free space to the operating system, in steps so short that other writes do not wait. Resolves with
+   * the number of released pages, 0 when done. Absent if the store reuses free space itself.
    */
   readonly reclaimSpace?: () => Promise<number>;
 }

@@ -11,13 +11,11 @@ export interface EventLog {
   readonly partitions: number;
 
   /**
-   * Appends a record and resolves with its offset once it is durable.
-   * `topicName` is for external readers of the log; Tocsin's own readers show the current name.
-   * Concurrent appends share batches; appends of one caller to one partition keep their order.
-   * Consumers at the head receive the record's `trace`; older records may lack it.
-   * Throws AppError `unavailable`: the outcome is then unknown, and the record may still appear in the log. Fails within
-   * a second during a known outage, within the send's deadline otherwise, and immediately if the queue is
-   * full.
+   * Appends a record and resolves with its offset once it is durable. `topicName` is for external readers of the log;
+   * Tocsin's own readers show the current name. Concurrent appends share batches; appends of one caller to one
+   * partition keep their order. Consumers at the head receive the record's `trace`; older records may lack it. Throws
+   * AppError `unavailable`: the outcome is then unknown, and the record may still appear in the log. Fails within a
+   * second during a known outage, within the send's deadline otherwise, and immediately if the queue is full.
    */
   append(partition: number, record: LogRecord, topicName: string): Promise<number>;
 
@@ -31,8 +29,8 @@ export interface EventLog {
   end(partition: number): Promise<number>;
 
   /**
-   * Returns the number of uncommitted offsets of the group over all partitions: an upper bound of the remaining records,
-   * 0 if no record remains. Throws `unavailable`.
+   * Returns the number of uncommitted offsets of the group over all partitions: an upper bound of the remaining
+   * records, 0 if no record remains. Throws `unavailable`.
    */
   lag(group: string): Promise<number>;
 
@@ -45,8 +43,8 @@ export interface EventLog {
 export interface ConsumeOptions {
   readonly group: string;
   /**
-   * Returns where a member starts on an assigned partition: the offset of the next record, or null to start
-   * at the group's committed offset, which is the start of the log for a new group.
+   * Returns where a member starts on an assigned partition: the offset of the next record, or null to start at the
+   * group's committed offset, which is the start of the log for a new group.
    */
   readonly startAt?: (partition: number) => Promise<number | null>;
   /**

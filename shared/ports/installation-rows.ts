@@ -48,7 +48,10 @@ export type Row = object;
 /** The maximum number of rows per read or write. */
 export const rowsPageMax = 500;
 
-/** Progress of an import, stored in the target installation. Servers refuse to open the installation until the import ends. */
+/**
+ * Progress of an import, stored in the target installation. Servers refuse to open the installation until the import
+ * ends.
+ */
 export interface ImportPlace {
   readonly exportId: string;
   /** The number of rows written per part. */
@@ -72,14 +75,20 @@ export interface InstallationRows {
   /** Returns the rows of the part in pages of at most `rowsPageMax`. The order is stable while nothing is written. */
   rows(part: Part): AsyncIterable<readonly Row[]>;
 
-  /** Writes at most `rowsPageMax` rows unchanged. Skips rows that already exist. Rejects on a conflict with a different row. */
+  /**
+   * Writes at most `rowsPageMax` rows unchanged. Skips rows that already exist. Rejects on a conflict with a different
+   * row.
+   */
   write(part: Part, rows: readonly Row[]): Promise<void>;
 
   /** Returns the progress of an unfinished import, or null. */
   importPlace(): Promise<ImportPlace | null>;
   keepImportPlace(place: ImportPlace): Promise<void>;
 
-  /** Ends the import: sets the log's bases above `ends` and moves the consumer groups there. Servers can then open the installation. */
+  /**
+   * Ends the import: sets the log's bases above `ends` and moves the consumer groups there. Servers can then open the
+   * installation.
+   */
   finishImport(ends: readonly number[]): Promise<void>;
 
   /** Returns why an export would be incomplete now, and other warnings, as text for the operator. */

@@ -8,9 +8,9 @@
 export interface JobQueue {
   /**
    * Stores jobs, atomically if the engine supports it, and resolves once they are durable. Ignores jobs with a known ID
-   * (waiting, running, listed as failed, or finished within a day). A driver may
-   * forget finished jobs after 100,000 later ones. IDs: letters, digits, `-`, `_`, `.`; not only digits.
-   * Throws AppError `unavailable` within two seconds if the queue is unreachable.
+   * (waiting, running, listed as failed, or finished within a day). A driver may forget finished jobs after 100,000
+   * later ones. IDs: letters, digits, `-`, `_`, `.`; not only digits. Throws AppError `unavailable` within two seconds
+   * if the queue is unreachable.
    */
   add(queue: string, jobs: readonly NewJob[]): Promise<void>;
 
@@ -18,14 +18,20 @@ export interface JobQueue {
   work(queue: string, options: WorkOptions): Promise<Worker>;
 
   /**
-   * Creates or replaces a schedule. At each slot, the replicas with a worker on the queue add one job `<id>.<slot>` with the schedule's data. Slots are milliseconds since the epoch: multiples of the interval, or matches of the cron expression. Slots without a running worker are skipped. Schedules are stored until `unschedule`; other replicas notice a change within a second.
+   * Creates or replaces a schedule. At each slot, the replicas with a worker on the queue add one job `<id>.<slot>`
+   * with the schedule's data. Slots are milliseconds since the epoch: multiples of the interval, or matches of the cron
+   * expression. Slots without a running worker are skipped. Schedules are stored until `unschedule`; other replicas
+   * notice a change within a second.
    */
   schedule(queue: string, schedule: Schedule): Promise<void>;
   unschedule(queue: string, id: string): Promise<void>;
 
   counts(queue: string): Promise<JobCounts>;
 
-  /** Returns jobs without remaining attempts and discarded jobs, newest first. Kept for 30 days, at most 10,000 per queue. */
+  /**
+   * Returns jobs without remaining attempts and discarded jobs, newest first. Kept for 30 days, at most 10,000 per
+   * queue.
+   */
   failed(queue: string, page: { limit: number; offset: number }): Promise<FailedJob[]>;
 
   /** Retries a failed job with all its attempts; resolves with whether it existed. */
@@ -67,7 +73,9 @@ export interface WorkOptions {
 }
 
 export interface Worker {
-  /** Stops claiming jobs and waits at most `graceMs` (default 10 s) for running ones. Other workers take over the rest. */
+  /**
+   * Stops claiming jobs and waits at most `graceMs` (default 10 s) for running ones. Other workers take over the rest.
+   */
   close(graceMs?: number): Promise<void>;
 }
 

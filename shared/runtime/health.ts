@@ -21,7 +21,10 @@ export interface Readiness {
 /** A component without a response after this time counts as down. */
 const patienceMs = 2_500;
 
-/** Pings all components of the engine concurrently. Resolves within three seconds, never rejects. Not ready if `leaving` is aborted. */
+/**
+ * Pings all components of the engine concurrently. Resolves within three seconds, never rejects. Not ready if `leaving`
+ * is aborted.
+ */
 export async function checkReadiness(
   engine: Pick<Engine, 'eventLog' | 'messages' | 'documents' | 'jobQueue' | 'bus'>,
   leaving: Pick<AbortSignal, 'aborted'>,

@@ -36,10 +36,10 @@ export interface RunningService {
 const usageExitCode = 2;
 
 /**
- * Runs a service as a process: reads the configuration, opens the engine, starts, and closes on SIGTERM. Logs `ready` when
- * it runs. Serves health and metrics on METRICS_PORT, if set, until the end. On SIGTERM it reports not ready, continues to
- * serve for SHUTDOWN_DELAY_SECONDS, and then closes.
- * Exit codes: 0 after a clean close, 1 after a failure, 2 for an invalid configuration.
+ * Runs a service as a process: reads the configuration, opens the engine, starts, and closes on SIGTERM. Logs `ready`
+ * when it runs. Serves health and metrics on METRICS_PORT, if set, until the end. On SIGTERM it reports not ready,
+ * continues to serve for SHUTDOWN_DELAY_SECONDS, and then closes. Exit codes: 0 after a clean close, 1 after a failure,
+ * 2 for an invalid configuration.
  */
 export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
   try {

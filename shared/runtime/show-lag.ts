@@ -1,7 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { EventLog } from '../ports/event-log.ts';
 
-/** Exposes the lag of a consumer group, measured at scrape time. Every process of an installation reports the same value. */
+/**
+ * Exposes the lag of a consumer group, measured at scrape time. Every process of an installation reports the same
+ * value.
+ */
 export function showLag(registry: Registry, eventLog: Pick<EventLog, 'lag'>, group: string): void {
   new Gauge({
     name: `tocsin_${group}_lag_records`,

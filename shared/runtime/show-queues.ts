@@ -6,7 +6,10 @@ import type { JobCounts, JobQueue } from '../ports/job-queue.ts';
 
 const queues = [...Object.values(pushQueues), receiptsQueue, mailQueue, retentionQueue];
 
-/** Exposes the number of jobs per queue, measured at scrape time. Every process of an installation reports the same value. */
+/**
+ * Exposes the number of jobs per queue, measured at scrape time. Every process of an installation reports the same
+ * value.
+ */
 export function showQueues(registry: Registry, jobQueue: Pick<JobQueue, 'counts'>): void {
   new Gauge({
     name: 'tocsin_queue_jobs',

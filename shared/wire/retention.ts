@@ -74,7 +74,9 @@ export const retentionRunSchema = z
 export type RetentionPlanJson = z.infer<typeof retentionPlanSchema>;
 type StateJson = z.infer<typeof retentionStateSchema>;
 
-/** Returns the plan with at most `limit` topics. `oldestKept` maps topic IDs to the time of their oldest kept message. */
+/**
+ * Returns the plan with at most `limit` topics. `oldestKept` maps topic IDs to the time of their oldest kept message.
+ */
 export function toPlanJson(
   plan: RetentionPlan,
   { state, oldestKept, limit }: { state: RetentionState; oldestKept: ReadonlyMap<string, number>; limit: number },

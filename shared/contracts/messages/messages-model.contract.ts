@@ -29,8 +29,8 @@ const history = fc.record({
 });
 
 /**
- * Applies random records in random order, some repeatedly, by both calls, and compares every read with
- * the model. `nodes` share the store, which may contain other topics. Offsets from `firstOffset` must be free.
+ * Applies random records in random order, some repeatedly, by both calls, and compares every read with the model.
+ * `nodes` share the store, which may contain other topics. Offsets from `firstOffset` must be free.
  */
 export async function agreesWithModel(
   nodes: readonly Messages[],

@@ -5,8 +5,8 @@ import { redacted, type StoredMessage } from '../../domain/messages/message.ts';
 import type { TopicRecord, TopicStats } from '../../ports/messages/message-reads.ts';
 
 /**
- * A minimal model of a message store: the expected reads for a set of records, independent of their order and repetition.
- * Messages only expire in filters.
+ * A minimal model of a message store: the expected reads for a set of records, independent of their order and
+ * repetition. Messages only expire in filters.
  */
 export class MessagesModel {
   readonly #records: readonly PlacedRecord[];

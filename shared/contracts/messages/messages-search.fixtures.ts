@@ -182,7 +182,10 @@ export function filterOf(
   );
 }
 
-/** A part of a published text, possibly in another case. Cut between code points, because half a surrogate pair cannot be sent. */
+/**
+ * A part of a published text, possibly in another case. Cut between code points, because half a surrogate pair cannot
+ * be sent.
+ */
 function pieceOf(
   records: readonly PlacedRecord[],
   { of, at, length, isUpper }: { of: number; at: number; length: number; isUpper: boolean },

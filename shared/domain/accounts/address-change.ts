@@ -1,4 +1,7 @@
-/** A change of an account's email address, stored until the old address is notified. Times are milliseconds since the epoch. */
+/**
+ * A change of an account's email address, stored until the old address is notified. Times are milliseconds since the
+ * epoch.
+ */
 export interface AddressChange {
   readonly id: string;
   readonly version: number;

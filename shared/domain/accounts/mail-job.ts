@@ -7,12 +7,16 @@ export type MailJob =
   | { readonly kind: 'password-reset'; readonly userId: string }
   | { readonly kind: 'address-changed'; readonly addressChangeId: string }
   | { readonly kind: 'team-invite'; readonly inviteId: string }
-  /** One email per recipient about all teams that lost their tier (to the owner) or will be removed (to owner and admins). */
+  /**
+   * One email per recipient about all teams that lost their tier (to the owner) or will be removed (to owner and
+   * admins).
+   */
   | { readonly kind: 'team-lapse' | 'team-removal'; readonly userId: string };
 
 export type MailKind = MailJob['kind'];
 
 /**
- * Attempts of an email: the first immediately, then after pauses that double from 2 s, for 68 minutes in total. By then, the recipient has requested another email.
+ * Attempts of an email: the first immediately, then after pauses that double from 2 s, for 68 minutes in total. By
+ * then, the recipient has requested another email.
  */
 export const mailAttempts = { attempts: 12, backoffMs: 2_000 } as const;

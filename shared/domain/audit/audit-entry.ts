@@ -33,7 +33,10 @@ export interface AuditSource {
 /** An action to record. */
 export interface AuditAct<A extends AuditAction> {
   readonly action: A;
-  /** The subject's name at that time; null for accounts, whose names are personal data, and for actions without a single subject. */
+  /**
+   * The subject's name at that time; null for accounts, whose names are personal data, and for actions without a single
+   * subject.
+   */
   readonly subject: { readonly id: string; readonly name?: string } | null;
   /** ID of the containing resource: the topic of a token, the team of a member. */
   readonly within?: { readonly type: 'topic' | 'team' | 'account'; readonly id: string };

@@ -1,4 +1,7 @@
-/** The consumer group that backfills the message store and publishes records to subscribers; resumes after the store's watermark. */
+/**
+ * The consumer group that backfills the message store and publishes records to subscribers; resumes after the store's
+ * watermark.
+ */
 export const fanoutGroup = 'fanout';
 
 /** The consumer group that creates push jobs; resumes at its committed offset. */

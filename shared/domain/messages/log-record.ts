@@ -4,8 +4,8 @@ import type { TraceContext } from '../trace-context.ts';
 export type RecordType = 'message' | 'message_edited' | 'message_deleted';
 
 /**
- * A record of the event log. An edit or deletion has its own record with the whole message after the change,
- * so that a record can be applied without the earlier ones.
+ * A record of the event log. An edit or deletion has its own record with the whole message after the change, so that a
+ * record can be applied without the earlier ones.
  */
 export interface LogRecord {
   readonly type: RecordType;

@@ -3,7 +3,9 @@ import { redacted, type StoredMessage } from './message.ts';
 /** Selects messages of some topics. Expired messages never match. */
 export interface MessageFilter {
   readonly topicIds: readonly string[];
-  /** Text that the title or the message contains, case-insensitive (`foldCase`). Not empty; null matches any message. */
+  /**
+   * Text that the title or the message contains, case-insensitive (`foldCase`). Not empty; null matches any message.
+   */
   readonly text: string | null;
   readonly priorityMin: number | null;
   readonly priorityMax: number | null;

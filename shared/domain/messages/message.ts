@@ -2,8 +2,8 @@
 export type Priority = 1 | 2 | 3 | 4 | 5;
 
 /**
- * A message as published, without the topic's name (a topic can be renamed) and without its offset
- * (which the event log assigns). Times are milliseconds since the epoch.
+ * A message as published, without the topic's name (a topic can be renamed) and without its offset (which the event log
+ * assigns). Times are milliseconds since the epoch.
  */
 export interface Message {
   /** UUIDv7, so that IDs sort by time. */

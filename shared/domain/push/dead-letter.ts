@@ -6,7 +6,9 @@ export interface DeadLetter {
   readonly topicId: string;
   /** Null if the topic was removed. */
   readonly topic: string | null;
-  /** The number of target devices at that time; null if they were not yet known. Some may have received the push since. */
+  /**
+   * The number of target devices at that time; null if they were not yet known. Some may have received the push since.
+   */
   readonly devices: number | null;
   readonly reason: string;
   readonly failedAt: number;

@@ -2,8 +2,8 @@ import type { Platform } from './device.ts';
 import type { Priority } from '../messages/message.ts';
 
 /**
- * Jobs of the notifier's queues. They contain IDs only. The worker looks up message text and push tokens when a job runs,
- * so that the text is current and the queue contains no content.
+ * Jobs of the notifier's queues. They contain IDs only. The worker looks up message text and push tokens when a job
+ * runs, so that the text is current and the queue contains no content.
  */
 export type PushJob = PageJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob | SummaryJob | ReplaceJob;
 
@@ -16,7 +16,10 @@ export interface PageJob {
   readonly after: string | null;
   /** The publish time. Limits how long the job waits for a message that is not stored yet. */
   readonly publishedAt: number;
-  /** ID of the replay request. If set, pushes only to devices that missed the message, including devices with a final status. */
+  /**
+   * ID of the replay request. If set, pushes only to devices that missed the message, including devices with a final
+   * status.
+   */
   readonly renotify?: string | undefined;
 }
 

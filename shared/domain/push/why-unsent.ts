@@ -14,7 +14,8 @@ export interface UnsentStatus {
 const startsWithinMs = 60 * 60_000;
 
 /**
- * Returns why the ledger has no row for a message and device. Subscribers whose filter rejects the message have no rows. Uses the current settings, which may have changed since.
+ * Returns why the ledger has no row for a message and device. Subscribers whose filter rejects the message have no
+ * rows. Uses the current settings, which may have changed since.
  */
 export function whyUnsent(
   message: StoredMessage,

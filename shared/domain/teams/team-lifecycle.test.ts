@@ -12,7 +12,12 @@ const stepOf = (team: Team, tier: Tier, now: number, of = periods) => nextTeamSt
 test.each<[string, Team, Tier, string]>([
   ['does nothing for an active team whose owner has the tier', teamWith(), 'TEAM', 'rest'],
   ['begins the grace period when the owner is below the tier', teamWith(), 'ESSENTIALS', 'lapse'],
-  ['enqueues the notice to the owner before the deactivation', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'FREE', 'mail'],
+  [
+    'enqueues the notice to the owner before the deactivation',
+    teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }),
+    'FREE',
+    'mail',
+  ],
   [
     'does nothing during the grace period',
     teamWith({ lapsedAt: dayMs, notice: 'lapse', noticeAt: dayMs, noticeSentAt: dayMs }),
@@ -31,7 +36,12 @@ test.each<[string, Team, Tier, string]>([
     'TEAM',
     'recover',
   ],
-  ['ends the grace period even before the notice is enqueued', teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }), 'TEAM', 'recover'],
+  [
+    'ends the grace period even before the notice is enqueued',
+    teamWith({ lapsedAt: 0, notice: 'lapse', noticeAt: 0 }),
+    'TEAM',
+    'recover',
+  ],
   [
     'keeps a deactivated team deactivated when the owner regains the tier',
     teamWith({ isActive: false, deactivatedAt: 7 * dayMs }),

@@ -33,7 +33,8 @@ const removalNotices: readonly { readonly notice: TeamNotice; readonly beforeMs:
 ];
 
 /**
- * The minimum time between the last notice and the removal, in case no worker ran when the notice was due. An hour less than a day, so that a slightly late notice does not delay the removal.
+ * The minimum time between the last notice and the removal, in case no worker ran when the notice was due. An hour less
+ * than a day, so that a slightly late notice does not delay the removal.
  */
 const lastNoticeMs = 23 * 3_600_000;
 
@@ -98,8 +99,8 @@ export function isInGrace({ isActive, lapsedAt }: Pick<Team, 'isActive' | 'lapse
 const rest: TeamStep = { kind: 'rest' };
 
 /**
- * Returns the step that is due. An active team whose owner is below TEAM enters a grace period, is deactivated after it,
- * and is removed later, never before the notices were sent. A regained tier ends the grace period only.
+ * Returns the step that is due. An active team whose owner is below TEAM enters a grace period, is deactivated after
+ * it, and is removed later, never before the notices were sent. A regained tier ends the grace period only.
  */
 export function nextTeamStep(team: Team, ownerTier: Tier, at: TeamPeriods & { readonly now: number }): TeamStep {
   if (team.removal !== null) return rest;

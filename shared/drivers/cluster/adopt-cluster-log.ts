@@ -20,10 +20,10 @@ export type AdoptOptions = Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'
 };
 
 /**
- * Makes the topic on these brokers the store's log: sets the base of each partition above every assigned
- * offset, and the groups to the log's first record. Changes nothing if the store already knows the log: it
- * ends above every assigned offset. Safe to repeat after a crash.
- * Throws an error for the operator while a node runs, and if the log has fewer partitions than the store's topics use.
+ * Makes the topic on these brokers the store's log: sets the base of each partition above every assigned offset, and
+ * the groups to the log's first record. Changes nothing if the store already knows the log: it ends above every
+ * assigned offset. Safe to repeat after a crash. Throws an error for the operator while a node runs, and if the log has
+ * fewer partitions than the store's topics use.
  */
 export function adoptClusterLog(options: AdoptOptions): Promise<AdoptedLog> {
   return withClosers(async (own) => {

@@ -13,7 +13,10 @@ export interface InspectClusterOptions {
   readonly log: Logger;
 }
 
-/** Checks the three engines, and whether the log belongs to the store, concurrently, each for some seconds at most. Changes nothing. */
+/**
+ * Checks the three engines, and whether the log belongs to the store, concurrently, each for some seconds at most.
+ * Changes nothing.
+ */
 export async function inspectCluster({ stores, kafka, log }: InspectClusterOptions): Promise<Finding[]> {
   const findings = await Promise.all([
     inspectKafka(stores, kafka, log),

@@ -12,8 +12,8 @@ import type { ClusterStoresOptions } from './open-cluster-stores.ts';
 const timeoutMs = 8_000;
 
 /**
- * Checks whether a start would accept the log. Returns no finding if Kafka or MongoDB is unreachable,
- * because their own checks report it.
+ * Checks whether a start would accept the log. Returns no finding if Kafka or MongoDB is unreachable, because their own
+ * checks report it.
  */
 export function inspectLog({
   stores,

@@ -15,7 +15,9 @@ import { baseOf, readSeenLog, type RecordedLog } from './mongo/mongo-log-base.ts
 import { prepareMessageCollections } from './mongo/messages/mongo-message-collections.ts';
 import type { ClusterOptions } from './open-cluster.ts';
 
-/** Opens a cluster's stores as rows, and creates missing collections. Rejects a log that does not belong to the store. */
+/**
+ * Opens a cluster's stores as rows, and creates missing collections. Rejects a log that does not belong to the store.
+ */
 export function openClusterRows(
   options: Pick<ClusterOptions, 'stores' | 'kafka' | 'collections' | 'recipients' | 'log'>,
 ): Promise<InstallationRows> {

@@ -52,7 +52,10 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
   });
 }
 
-/** Opens the log with the store's base. Rejects a log that does not belong to the store; a store without a log accepts it. */
+/**
+ * Opens the log with the store's base. Rejects a log that does not belong to the store; a store without a log accepts
+ * it.
+ */
 async function openKnownLog(
   connection: Connection,
   { stores, kafka, log }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log'>,

@@ -102,7 +102,10 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   });
 }
 
-/** Opens the documents, and the jobs and messages if requested, for the command line. A server may run on the same directory. */
+/**
+ * Opens the documents, and the jobs and messages if requested, for the command line. A server may run on the same
+ * directory.
+ */
 export function openEmbeddedDocuments(
   options: Pick<EmbeddedOptions, 'dataDir' | 'collections' | 'clock' | 'log'>,
 ): Promise<{
@@ -141,8 +144,8 @@ export function backUpEmbedded(
 }
 
 /**
- * Copies another file, which does not change, to the directory's file. Throws DataDirInUse while a server uses the directory, and
- * an error for the operator if the file already exists.
+ * Copies another file, which does not change, to the directory's file. Throws DataDirInUse while a server uses the
+ * directory, and an error for the operator if the file already exists.
  */
 export async function restoreEmbedded(
   dataDir: string,
@@ -158,8 +161,8 @@ export async function restoreEmbedded(
 }
 
 /**
- * Opens the file as rows: for an export of a snapshot, while a server may run, or for an import, which
- * creates a missing directory and throws DataDirInUse while a server runs.
+ * Opens the file as rows: for an export of a snapshot, while a server may run, or for an import, which creates a
+ * missing directory and throws DataDirInUse while a server runs.
  */
 export function openEmbeddedRows({
   dataDir,

@@ -33,8 +33,8 @@ export const exportedParts: readonly Part[] = [
 
 /**
  * Exports an installation to a directory: one file per part, page by page, and finally the manifest with counts and
- * checksums. An interrupted export starts over with the next call. Throws if the directory contains a complete export, if
- * the data would be incomplete, or if data was written meanwhile.
+ * checksums. An interrupted export starts over with the next call. Throws if the directory contains a complete export,
+ * if the data would be incomplete, or if data was written meanwhile.
  */
 export async function exportInstallation(
   rows: InstallationRows,

@@ -54,9 +54,9 @@ async function readSecrets(dir: string): Promise<readonly string[] | undefined> 
 }
 
 /**
- * Imports an export into an empty installation: checks the files against the manifest, writes the rows, reads them back,
- * compares count and checksum with the export, and then sets the base above every offset and lets servers open it.
- * Resumes after a kill. Throws if the installation is not empty or has another unfinished import.
+ * Imports an export into an empty installation: checks the files against the manifest, writes the rows, reads them
+ * back, compares count and checksum with the export, and then sets the base above every offset and lets servers open
+ * it. Resumes after a kill. Throws if the installation is not empty or has another unfinished import.
  */
 export async function importInstallation(
   rows: InstallationRows,

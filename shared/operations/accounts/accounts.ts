@@ -21,8 +21,9 @@ export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string
 
 /**
  * Returns the writes that free the address and username: they remove an account that holds the address and was never
- * verified; `audit` records the deletion. Throws `conflict` if a once-verified account has the address, or the username is taken.
- * Commit them together with the claim, within `retryStale`. A race causes StaleVersion (already here) or UniqueKeyViolation.
+ * verified; `audit` records the deletion. Throws `conflict` if a once-verified account has the address, or the username
+ * is taken. Commit them together with the claim, within `retryStale`. A race causes StaleVersion (already here) or
+ * UniqueKeyViolation.
  */
 export async function makeRoom(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
   const holder = await findUserByEmail(documents, claim.email);
@@ -38,9 +39,9 @@ export async function makeRoom(documents: Documents, claim: Claim, audit: Audit)
 }
 
 /**
- * Returns the writes that remove a never-verified account if it has not changed since it was read. It has no logins, so it
- * owns only consents and email tokens. The retention service removes the audit log's personal data about login attempts
- * beyond what fits into a commit. The deletion is recorded.
+ * Returns the writes that remove a never-verified account if it has not changed since it was read. It has no logins, so
+ * it owns only consents and email tokens. The retention service removes the audit log's personal data about login
+ * attempts beyond what fits into a commit. The deletion is recorded.
  */
 export async function removeUnverified(documents: Documents, user: User, audit: Audit): Promise<Write[]> {
   const given = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });

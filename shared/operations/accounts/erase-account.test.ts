@@ -54,7 +54,9 @@ function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccou
   };
 }
 
-/** An account with at least one document of every kind that can contain its ID, and other accounts whose data must stay. */
+/**
+ * An account with at least one document of every kind that can contain its ID, and other accounts whose data must stay.
+ */
 async function fullAccount(): Promise<{ user: User; foreign: { topicId: string; teamId: string; inviteId: string } }> {
   const { documents, deliveries } = engine;
   const [user, other] = [await documents.insert(users, newUser()), await documents.insert(users, newUser())];

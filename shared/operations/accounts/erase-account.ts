@@ -32,11 +32,11 @@ const batchSize = 100;
 const rowsAtOnce = 500;
 
 /**
- * Erases the data of a deleted account in at most `batchesMax` batches: topics first, to free their names, then teams and
- * everything else that refers to the account. Clean-ups of the topics remove the messages.
- * Idempotent and safe to run concurrently; resumes after a crash. A tombstone stays until `lateWritesMs` after the deletion,
- * then a last run removes it, unless a topic was put under legal hold meanwhile: the topic is kept until the hold ends.
- * Does nothing without a tombstone. Throws `unavailable`.
+ * Erases the data of a deleted account in at most `batchesMax` batches: topics first, to free their names, then teams
+ * and everything else that refers to the account. Clean-ups of the topics remove the messages. Idempotent and safe to
+ * run concurrently; resumes after a crash. A tombstone stays until `lateWritesMs` after the deletion, then a last run
+ * removes it, unless a topic was put under legal hold meanwhile: the topic is kept until the hold ends. Does nothing
+ * without a tombstone. Throws `unavailable`.
  */
 export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: ErasureRun): Promise<BatchReport> {
   const { documents } = deps;

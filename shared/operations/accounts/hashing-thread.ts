@@ -4,9 +4,9 @@ import type { HashingJob } from './hash-in-thread.ts';
 type Outcome = { readonly value: string | boolean } | { readonly error: Error };
 
 /**
- * A low-priority thread that runs one hashing job at a time. bcrypt would otherwise run on libuv's threads, which have the
- * priority of the process, so that on few cores a publish would wait for password hashing.
- * If the thread dies, its job fails.
+ * A low-priority thread that runs one hashing job at a time. bcrypt would otherwise run on libuv's threads, which have
+ * the priority of the process, so that on few cores a publish would wait for password hashing. If the thread dies, its
+ * job fails.
  */
 export class HashingThread {
   readonly #worker = new Worker(new URL('./hash-in-thread.ts', import.meta.url));

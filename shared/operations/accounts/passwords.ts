@@ -12,11 +12,14 @@ export const passwordCost = 12;
 const waitingMax = 50;
 
 export interface Passwords {
-  /** Returns the hash to store. Throws `limited` if too many wait, and RangeError for a password that bcrypt would truncate. */
+  /**
+   * Returns the hash to store. Throws `limited` if too many wait, and RangeError for a password that bcrypt would
+   * truncate.
+   */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password matches the hash. Takes the same time without a hash (unknown account), which never matches, so
-   * that timing reveals nothing. Throws `limited` if too many wait.
+   * Whether the password matches the hash. Takes the same time without a hash (unknown account), which never matches,
+   * so that timing reveals nothing. Throws `limited` if too many wait.
    */
   matches(password: string, hash: string | null): Promise<boolean>;
   /** Ends the threads; running jobs fail. */
@@ -24,8 +27,8 @@ export interface Passwords {
 }
 
 /**
- * Hashes with bcrypt on low-priority threads, at most two at a time, or one if two would leave no core to the event loop
- * (`concurrencyHere`). Threads start with the first job. At most 50 jobs wait; more are rejected immediately.
+ * Hashes with bcrypt on low-priority threads, at most two at a time, or one if two would leave no core to the event
+ * loop (`concurrencyHere`). Threads start with the first job. At most 50 jobs wait; more are rejected immediately.
  */
 export function openPasswords(options: { cost?: number; concurrency?: number } = {}): Passwords {
   const cost = options.cost ?? passwordCost;
@@ -52,8 +55,8 @@ const isTooLong = (password: string): boolean => Buffer.byteLength(password) > p
 const threadsMax = 2;
 
 /**
- * Leaves one core to the event loop, with at least one and at most two threads, so that publishes do not wait for hashing
- * (measurements: docs/decisions/0001-count-login-attempts-before-hashing.md).
+ * Leaves one core to the event loop, with at least one and at most two threads, so that publishes do not wait for
+ * hashing (measurements: docs/decisions/0001-count-login-attempts-before-hashing.md).
  */
 function defaultConcurrency(): number {
   return Math.max(1, Math.min(availableParallelism() - 1, threadsMax));

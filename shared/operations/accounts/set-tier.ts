@@ -40,7 +40,10 @@ export async function setTier(
   return user;
 }
 
-/** Ends grace periods immediately instead of in the next sweep, so that a tier that is lost again starts a full grace period. */
+/**
+ * Ends grace periods immediately instead of in the next sweep, so that a tier that is lost again starts a full grace
+ * period.
+ */
 async function endGraces(documents: Documents, ownerId: string): Promise<void> {
   const lapsed = (await findOwnedTeams(documents, ownerId)).filter(isInGrace);
   for (const { id } of lapsed) {

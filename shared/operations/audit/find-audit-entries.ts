@@ -28,7 +28,10 @@ export interface AuditPage {
 const lookedAtMax = 10_000;
 const readAtOnce = 200;
 
-/** Returns the newest `limit` entries (at most 1,000) that match all filters. Filters without an index are applied by scanning. */
+/**
+ * Returns the newest `limit` entries (at most 1,000) that match all filters. Filters without an index are applied by
+ * scanning.
+ */
 export async function findAuditEntries(documents: Documents, filter: AuditFilter, limit: number): Promise<AuditPage> {
   const found: AuditEntry[] = [];
   let lookedAt = 0;

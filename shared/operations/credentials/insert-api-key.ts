@@ -5,8 +5,8 @@ import { apiKeys, apiKeysMax } from '../../collections/credentials.ts';
 import { commitWithinQuota } from '../../collections/quota-guards.ts';
 
 /**
- * Stores a key together with the other writes, unless the account has reached its limit. `loadOwner` resolves with the write
- * that requires the account, or throws. Throws `forbidden` `API key limit reached`.
+ * Stores a key together with the other writes, unless the account has reached its limit. `loadOwner` resolves with the
+ * write that requires the account, or throws. Throws `forbidden` `API key limit reached`.
  */
 export async function insertApiKey(
   documents: Documents,

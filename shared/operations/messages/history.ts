@@ -89,8 +89,8 @@ export class History {
   }
 
   /**
-   * Returns the lowest offset of a record of the topic made at or after the time, or null. `settled` is the offset up to
-   * which this is certain: later records may still have that time.
+   * Returns the lowest offset of a record of the topic made at or after the time, or null. `settled` is the offset up
+   * to which this is certain: later records may still have that time.
    */
   async offsetAtTime(topic: TopicPlace, time: number): Promise<{ offset: number | null; settled: number }> {
     const settled = await this.watermark(topic.partition);
@@ -107,7 +107,10 @@ export class History {
     return current;
   }
 
-  /** Returns the topic's last offset without gaps below it. Lower than its last record only while the watermark is delayed. */
+  /**
+   * Returns the topic's last offset without gaps below it. Lower than its last record only while the watermark is
+   * delayed.
+   */
   async completeUpTo(topic: TopicPlace): Promise<number> {
     const last = await this.lastOffset(topic.id);
     return Math.min(last, await this.waitForWatermark(topic.partition, last));
@@ -125,10 +128,7 @@ export class History {
     return current;
   }
 
-  /**
-   * Uses the watermark from before the read: a later one may have moved past a gap that the read
-   * still saw.
-   */
+  /** Uses the watermark from before the read: a later one may have moved past a gap that the read still saw. */
   async #belowWatermark<T extends { readonly offset: number }>(
     partition: number,
     read: (upTo: number) => Promise<T[]>,

@@ -13,7 +13,10 @@ interface OperationDeps {
   readonly openJobQueue: () => Promise<JobQueue>;
 }
 
-/** Stops the removal of expired messages until `resumeRetention`; reads still hide them. A current run stops within seconds. */
+/**
+ * Stops the removal of expired messages until `resumeRetention`; reads still hide them. A current run stops within
+ * seconds.
+ */
 export function pauseRetention(
   documents: Documents,
   { now, reason }: { now: number; reason: string },
@@ -36,8 +39,8 @@ export function resumeRetention(documents: Documents, audit: Audit): Promise<Ret
 }
 
 /**
- * Requests the removal of all messages that expired at or before the time, except in topics under legal hold. A worker runs
- * it soon with the limits of scheduled runs. Throws `conflict` while paused or while another run is in progress.
+ * Requests the removal of all messages that expired at or before the time, except in topics under legal hold. A worker
+ * runs it soon with the limits of scheduled runs. Throws `conflict` while paused or while another run is in progress.
  */
 export async function requestRun(
   { documents, openJobQueue }: OperationDeps,

@@ -8,9 +8,9 @@ import { updateWith } from '../../documents/update-with.ts';
 import { users } from '../../collections/users.ts';
 
 /**
- * Starts or ends the legal hold of a topic. During a hold, nothing of the topic is removed, and neither the topic nor its
- * owner's account nor its team can be deleted. Repeating a setting changes and records nothing. Throws
- * `not_found` `Topic not found`.
+ * Starts or ends the legal hold of a topic. During a hold, nothing of the topic is removed, and neither the topic nor
+ * its owner's account nor its team can be deleted. Repeating a setting changes and records nothing. Throws `not_found`
+ * `Topic not found`.
  */
 export function setHold(documents: Documents, name: string, isHeld: boolean, audit: Audit): Promise<Topic> {
   return retryStale(async () => {

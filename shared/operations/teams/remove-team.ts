@@ -40,11 +40,11 @@ export interface RemoveTeamDeps {
 const batchSize = 100;
 
 /**
- * Removes a team with its members and invites, and frees its name. Its topics are erased, or become private topics of the
- * owner. A topic that is put under legal hold meanwhile is kept in either case. The first write prevents additions to the
- * team, so that the rest can run in steps; the retention service completes an interrupted removal.
- * Throws `not_found` `Team not found`, and `conflict` without changes if a topic to erase
- * is under legal hold. `by` is the actor for the audit log.
+ * Removes a team with its members and invites, and frees its name. Its topics are erased, or become private topics of
+ * the owner. A topic that is put under legal hold meanwhile is kept in either case. The first write prevents additions
+ * to the team, so that the rest can run in steps; the retention service completes an interrupted removal. Throws
+ * `not_found` `Team not found`, and `conflict` without changes if a topic to erase is under legal hold. `by` is the
+ * actor for the audit log.
  */
 export async function removeTeam(
   deps: RemoveTeamDeps,
@@ -63,7 +63,10 @@ export async function removeTeam(
   await finishRemoval(deps, team);
 }
 
-/** Removes a team like `removeTeam` if it has not changed since it was read; its topics become the owner's. Throws StaleVersion without changes. */
+/**
+ * Removes a team like `removeTeam` if it has not changed since it was read; its topics become the owner's. Throws
+ * StaleVersion without changes.
+ */
 export async function removeUnchangedTeam(deps: RemoveTeamDeps, team: Team): Promise<void> {
   const recorded = deps.audit(deletionOf(team, 'convert', 'lapsed'));
   await finishRemoval(deps, await beginRemoval(deps.documents, team, { disposal: 'convert', recorded }));
@@ -157,7 +160,10 @@ async function releaseTopics({ documents, makeId, clock, onStep, audit }: Remove
   return released.length;
 }
 
-/** Returns the writes that turn the topic into a private topic of its owner, even beyond the tier's limit: it is then read-only. */
+/**
+ * Returns the writes that turn the topic into a private topic of its owner, even beyond the tier's limit: it is then
+ * read-only.
+ */
 function convertTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
     write.update(topics, topic, { teamId: null, accessLevel: 'private', isListed: false }),

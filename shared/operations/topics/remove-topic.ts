@@ -7,9 +7,9 @@ import { removeTopicWrites } from '../../collections/topic-cleanups.ts';
 import { topics } from '../../collections/topics.ts';
 
 /**
- * Removes the topic in one commit. From then on, it is not accessible and its name is free. The clean-up that the commit
- * stores erases the remaining data. The caller notifies the nodes (`topicChange`). Throws `not_found`
- * `Topic not found`, and `conflict` under legal hold.
+ * Removes the topic in one commit. From then on, it is not accessible and its name is free. The clean-up that the
+ * commit stores erases the remaining data. The caller notifies the nodes (`topicChange`). Throws `not_found` `Topic not
+ * found`, and `conflict` under legal hold.
  */
 export function removeTopic(
   {

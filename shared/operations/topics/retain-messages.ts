@@ -24,10 +24,11 @@ interface RetainRun {
 }
 
 /**
- * Sets the expiry of a topic's messages according to its current `retentionDays` and its owner's current tier, counted from
- * the publish. Without a topic setting, it extends lifetimes to what the tier grants and shortens none. Expired messages
- * stay expired. Resumes where the last run of this clean-up ended, and starts over once late writes have arrived,
- * because a run with a previous setting may have written before its offset. Idempotent. Ignores a removed topic. Throws `unavailable`.
+ * Sets the expiry of a topic's messages according to its current `retentionDays` and its owner's current tier, counted
+ * from the publish. Without a topic setting, it extends lifetimes to what the tier grants and shortens none. Expired
+ * messages stay expired. Resumes where the last run of this clean-up ended, and starts over once late writes have
+ * arrived, because a run with a previous setting may have written before its offset. Idempotent. Ignores a removed
+ * topic. Throws `unavailable`.
  */
 export async function retainMessages(
   { documents, messages }: RetainDeps,

@@ -3,6 +3,9 @@ export interface Presence {
   /** Publishes this node's connection count per key and replaces its previous counts. They expire after 15 s. */
   announceConnections(nodeId: string, counts: ReadonlyMap<string, number>): Promise<void>;
 
-  /** Returns the key's connection count over all nodes. It is at most 2 s old; connections of a dead node count for 15 s. */
+  /**
+   * Returns the key's connection count over all nodes. It is at most 2 s old; connections of a dead node count for 15
+   * s.
+   */
   countConnections(key: string): Promise<number>;
 }

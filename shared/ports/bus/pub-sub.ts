@@ -9,7 +9,10 @@ export interface PubSub {
   publish(channel: string, payloads: readonly string[]): Promise<void>;
 
   /**
-   * Resolves once the subscription is confirmed. While the connection is up, later payloads arrive in order. Resubscribes automatically after an outage. Throws Unconfirmed (`unavailable`) immediately while the bus is down, or after two seconds without a confirmation. The subscription then becomes active after a reconnect, unless it is closed through the error.
+   * Resolves once the subscription is confirmed. While the connection is up, later payloads arrive in order.
+   * Resubscribes automatically after an outage. Throws Unconfirmed (`unavailable`) immediately while the bus is down,
+   * or after two seconds without a confirmation. The subscription then becomes active after a reconnect, unless it is
+   * closed through the error.
    */
   subscribe(channel: string, listener: (payload: string) => void): Promise<ChannelSubscription>;
 
@@ -22,7 +25,10 @@ export interface ChannelSubscription {
   close(): Promise<void>;
 }
 
-/** The subscription is registered but not yet active, because the bus is down or silent. It receives payloads after recovery. */
+/**
+ * The subscription is registered but not yet active, because the bus is down or silent. It receives payloads after
+ * recovery.
+ */
 export class Unconfirmed extends AppError {
   readonly subscription: ChannelSubscription;
   constructor(subscription: ChannelSubscription, cause?: unknown) {

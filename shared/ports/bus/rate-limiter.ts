@@ -1,13 +1,17 @@
 /** Counts uses per window over all nodes. While the bus is down, each process counts separately. */
 export interface RateLimiter {
-  /** Counts one use in every window, or in none if a window has no use left. Exact under concurrent calls from all nodes. */
+  /**
+   * Counts one use in every window, or in none if a window has no use left. Exact under concurrent calls from all
+   * nodes.
+   */
   takeBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState>;
 
   /** Like `takeBudget`, but counts no use. */
   peekBudget(windows: readonly BudgetWindow[], now: number): Promise<BudgetState>;
 
   /**
-   * Refunds one use that `takeBudget` accepted. Ignores windows that have ended. If the span has `endsAt` (the `resetAt` of the take), also ignores a later window with the same key.
+   * Refunds one use that `takeBudget` accepted. Ignores windows that have ended. If the span has `endsAt` (the
+   * `resetAt` of the take), also ignores a later window with the same key.
    */
   refundBudget(windows: readonly BudgetWindow[], now: number): Promise<void>;
 }
@@ -19,7 +23,8 @@ export interface BudgetWindow {
   /** The length from the first use, in milliseconds, or the end of a calendar window. */
   readonly span: { readonly lengthMs: number } | { readonly endsAt: number };
   /**
-   * Set it for uses that pay for a write: such a use survives a crash if the write does. A crash can lose other uses of the last second.
+   * Set it for uses that pay for a write: such a use survives a crash if the write does. A crash can lose other uses of
+   * the last second.
    */
   readonly isDurable?: boolean;
 }

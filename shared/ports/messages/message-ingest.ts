@@ -3,14 +3,16 @@ import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 /** Writes records of the event log to the message store. */
 export interface MessageIngest {
   /**
-   * Writes records with their offsets in bulk. Ignores a duplicate: a record whose message ID is stored at a lower offset
-   * (from a retried send). Ignores edits and deletions older than the stored state. Throws AppError `unavailable`.
+   * Writes records with their offsets in bulk. Ignores a duplicate: a record whose message ID is stored at a lower
+   * offset (from a retried send). Ignores edits and deletions older than the stored state. Throws AppError
+   * `unavailable`.
    */
   apply(records: readonly PlacedRecord[]): Promise<void>;
 
   /**
    * The fan-out's step for a batch of one partition, in order: writes records that `apply` has not written yet, and
-   * resolves with the records except duplicates and expired messages, each with the offset of the topic's previous record (null for the first one in the store).
+   * resolves with the records except duplicates and expired messages, each with the offset of the topic's previous
+   * record (null for the first one in the store).
    */
   reconcile(partition: number, records: readonly PlacedRecord[]): Promise<ReconciledRecord[]>;
 

@@ -34,15 +34,21 @@ export interface MessageReads {
   offsetAtTime(topicId: string, time: number): Promise<number | null>;
 
   /**
-   * Returns the offset of each topic's last record, even of removed messages and duplicates; -1 for an empty topic. Every
-   * ID has an entry; at most 1,000 topics.
+   * Returns the offset of each topic's last record, even of removed messages and duplicates; -1 for an empty topic.
+   * Every ID has an entry; at most 1,000 topics.
    */
   lastOffsets(topicIds: readonly string[]): Promise<Map<string, number>>;
 
-  /** Returns the number of messages in history (without deleted ones) and the time of the last publish. Every ID has an entry. */
+  /**
+   * Returns the number of messages in history (without deleted ones) and the time of the last publish. Every ID has an
+   * entry.
+   */
   topicStats(topicIds: readonly string[]): Promise<Map<string, TopicStats>>;
 
-  /** Returns the number of messages in history after each mark, in the order of the marks. Stops counting at `max` (at most 10,000). */
+  /**
+   * Returns the number of messages in history after each mark, in the order of the marks. Stops counting at `max` (at
+   * most 10,000).
+   */
   countAfter(marks: readonly TopicMark[], page: { max: number; now: number }): Promise<number[]>;
 }
 

@@ -1,11 +1,13 @@
 import type { MessageVolume } from '../../domain/messages/message-volume.ts';
 
 /**
- * Expires, redacts and removes messages. Queries over all topics do not block other calls; after `planMsMax` they throw AppError `unavailable`.
+ * Expires, redacts and removes messages. Queries over all topics do not block other calls; after `planMsMax` they throw
+ * AppError `unavailable`.
  */
 export interface MessageRetention {
   /**
-   * Returns, per topic, the messages that expired at or before the time and are not yet removed, in any order, without topics in `except`. Takes some seconds per million messages.
+   * Returns, per topic, the messages that expired at or before the time and are not yet removed, in any order, without
+   * topics in `except`. Takes some seconds per million messages.
    */
   expired(time: number, except?: readonly string[]): Promise<ExpiredOfTopic[]>;
 
@@ -13,13 +15,16 @@ export interface MessageRetention {
   countExpired(time: number, of: { max: number; except?: readonly string[] }): Promise<number>;
 
   /**
-   * Returns, per topic, the publish time of the oldest message in history that expires after the time, accurate to the clock skew of publishing nodes. Topics without such a message have no entry. At most 1,000 topics. Throws like `expired`.
+   * Returns, per topic, the publish time of the oldest message in history that expires after the time, accurate to the
+   * clock skew of publishing nodes. Topics without such a message have no entry. At most 1,000 topics. Throws like
+   * `expired`.
    */
   oldestKept(topicIds: readonly string[], time: number): Promise<Map<string, number>>;
 
   /**
-   * Removes at most `limit` messages that expired at or before the time, with their records, oldest first, without topics in
-   * `except` (those under legal hold; few). Keeps counts correct. Resolves with the removed volume per topic; empty when none is left.
+   * Removes at most `limit` messages that expired at or before the time, with their records, oldest first, without
+   * topics in `except` (those under legal hold; few). Keeps counts correct. Resolves with the removed volume per topic;
+   * empty when none is left.
    */
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
 
@@ -27,19 +32,21 @@ export interface MessageRetention {
   removeTopic(topicId: string, limit: number): Promise<number>;
 
   /**
-   * Permanently removes text, title and tags of at most `limit` messages that were deleted at or before the time, without
-   * topics in `except`. Resolves with their number, 0 at the end.
+   * Permanently removes text, title and tags of at most `limit` messages that were deleted at or before the time,
+   * without topics in `except`. Resolves with their number, 0 at the end.
    */
   redactDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
 
   /**
-   * Sets the expiry of the topic's messages to `lifetimeMs` after their timestamp; with `onlyLonger`, only extends it. Reads
-   * the first `limit` messages after the offset `after`; messages that expired by `now` stay expired. Resolves with the offset of the last message read, or null when none is left. Idempotent.
+   * Sets the expiry of the topic's messages to `lifetimeMs` after their timestamp; with `onlyLonger`, only extends it.
+   * Reads the first `limit` messages after the offset `after`; messages that expired by `now` stay expired. Resolves
+   * with the offset of the last message read, or null when none is left. Idempotent.
    */
   changeLifetime(topicId: string, of: LifetimeChange): Promise<number | null>;
 
   /**
-   * Recounts the topic's messages and corrects the stored count; safe during writes. Resolves with the amount added to the count: 0 unless the store was damaged or modified by another program.
+   * Recounts the topic's messages and corrects the stored count; safe during writes. Resolves with the amount added to
+   * the count: 0 unless the store was damaged or modified by another program.
    */
   recount(topicId: string): Promise<number>;
 }

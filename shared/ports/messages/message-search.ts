@@ -4,16 +4,20 @@ import type { Priority, StoredMessage } from '../../domain/messages/message.ts';
 /** Searches messages across topics. Long searches do not block other calls. */
 export interface MessageSearch {
   /**
-   * Returns a page of the matching messages, newest first, and their total number. Messages of one topic are in reverse history order; messages of several topics are in time order, accurate to the clock skew of publishing nodes. Deleted messages have the form of `asManagersSee`. After `searchMsMax`, throws AppError `unavailable`.
+   * Returns a page of the matching messages, newest first, and their total number. Messages of one topic are in reverse
+   * history order; messages of several topics are in time order, accurate to the clock skew of publishing nodes.
+   * Deleted messages have the form of `asManagersSee`. After `searchMsMax`, throws AppError `unavailable`.
    */
   search(filter: MessageFilter, page: MessagePage): Promise<FoundMessages>;
 
-  /** Returns the newest `limit` messages in the history of the topics, in the order of `search`. Throws like `search`. */
+  /**
+   * Returns the newest `limit` messages in the history of the topics, in the order of `search`. Throws like `search`.
+   */
   recent(topicIds: readonly string[], page: { limit: number; now: number }): Promise<StoredMessage[]>;
 
   /**
-   * Returns the number of matching messages per priority and time bucket of `bucketMs` (aligned to the epoch, in UTC), in
-   * any order, without empty buckets. Throws like `search`.
+   * Returns the number of matching messages per priority and time bucket of `bucketMs` (aligned to the epoch, in UTC),
+   * in any order, without empty buckets. Throws like `search`.
    */
   activity(filter: MessageFilter, bucketMs: number): Promise<ActivityCount[]>;
 }

@@ -98,7 +98,10 @@ test('loads the SDK only if tracing is enabled', async () => {
   );
 });
 
-/** Loads the modules of every service, opens tracing, and prints the loaded OpenTelemetry packages. prom-client loads the API package, too. */
+/**
+ * Loads the modules of every service, opens tracing, and prints the loaded OpenTelemetry packages. prom-client loads
+ * the API package, too.
+ */
 async function runScript(env: Record<string, string>): Promise<string> {
   const script = `
     import { registerHooks } from 'node:module';

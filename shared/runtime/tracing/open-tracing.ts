@@ -4,8 +4,8 @@ import { tracingSettings } from './tracing-settings.ts';
 import { untraced, type Tracing } from './tracing.ts';
 
 /**
- * Opens tracing according to the standard `OTEL_*` variables. Loads the SDK only if they enable tracing. For unsupported
- * settings, logs a warning and disables tracing: a service never fails because of tracing.
+ * Opens tracing according to the standard `OTEL_*` variables. Loads the SDK only if they enable tracing. For
+ * unsupported settings, logs a warning and disables tracing: a service never fails because of tracing.
  */
 export async function openTracing(
   config: Config,

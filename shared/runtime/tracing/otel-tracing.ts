@@ -36,7 +36,10 @@ import { RetryLater } from '../../ports/job-queue.ts';
 import type { Span, SpanOptions, Tracing } from './tracing.ts';
 import type { SamplerName, TracingSettings } from './tracing-settings.ts';
 
-/** The maximum number of unsent spans of about 2 kB each; more are dropped, so that a hanging collector cannot fill the memory. */
+/**
+ * The maximum number of unsent spans of about 2 kB each; more are dropped, so that a hanging collector cannot fill the
+ * memory.
+ */
 const waitingMax = 4_096;
 /** Less than the 30 seconds of a shutdown. */
 const closeMsMax = 2_000;

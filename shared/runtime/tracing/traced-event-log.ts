@@ -11,8 +11,8 @@ export interface TracedLogOptions {
 }
 
 /**
- * Wraps the log: adds a span per append, whose context is stored in the record, and a span per record that a group handles.
- * The handler receives the record with the context of the latter, so that its work continues the trace.
+ * Wraps the log: adds a span per append, whose context is stored in the record, and a span per record that a group
+ * handles. The handler receives the record with the context of the latter, so that its work continues the trace.
  */
 export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedLogOptions): EventLog {
   const of = { 'messaging.system': system, 'messaging.destination.name': name };

@@ -1,6 +1,9 @@
 import type { TraceContext } from '../../domain/trace-context.ts';
 
-/** Attribute names follow OpenTelemetry or begin with `tocsin.`. Values can be IDs, but not user-given names, addresses or texts. */
+/**
+ * Attribute names follow OpenTelemetry or begin with `tocsin.`. Values can be IDs, but not user-given names, addresses
+ * or texts.
+ */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** The OpenTelemetry kind of the span. */
@@ -16,7 +19,10 @@ export interface SpanOptions {
   readonly attributes?: SpanAttributes;
   /** The parent, and for a consumer also the link; null for a new trace. Default: the active span. */
   readonly parent?: TraceContext | null;
-  /** The context that jobs added within the span propagate instead of its own, so that pages and retries of one task are siblings. */
+  /**
+   * The context that jobs added within the span propagate instead of its own, so that pages and retries of one task are
+   * siblings.
+   */
   readonly propagated?: TraceContext | undefined;
 }
 

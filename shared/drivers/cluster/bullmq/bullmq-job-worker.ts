@@ -19,7 +19,10 @@ const retryDelayMs = 1_000;
 /** Limits the memory of finished jobs in Redis. This many take about 140 MB. */
 const finishedMax = 100_000;
 
-/** The interval of checks for lost leases, as a fraction of the lease: the job of a killed worker waits at most 1 ¼ leases. */
+/**
+ * The interval of checks for lost leases, as a fraction of the lease: the job of a killed worker waits at most 1 ¼
+ * leases.
+ */
 const checksPerLease = 4;
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1_000);

@@ -41,8 +41,9 @@ const repeatedAfterMs = 10_000;
 const closedByTocsin = 'closed by Tocsin';
 
 /**
- * Creates a client. kafkajs shares state between the producers and consumers of one client (committed offsets) and starts
- * with the first broker of the list, so each producer, consumer and admin has its own client with a shuffled list.
+ * Creates a client. kafkajs shares state between the producers and consumers of one client (committed offsets) and
+ * starts with the first broker of the list, so each producer, consumer and admin has its own client with a shuffled
+ * list.
  */
 export function kafkaClient(
   connection: KafkaWiring,

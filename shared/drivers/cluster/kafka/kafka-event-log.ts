@@ -32,8 +32,8 @@ const refusedMs = 1_000;
 const responseTimeoutMs = 2_000;
 
 /**
- * Opens the log on the topic, which is created if missing. Throws an error that names the brokers if they
- * are unreachable for ten seconds, or reject the login for a second.
+ * Opens the log on the topic, which is created if missing. Throws an error that names the brokers if they are
+ * unreachable for ten seconds, or reject the login for a second.
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has unexpected internals, not patching its idle timer');
@@ -119,7 +119,9 @@ class OpenKafkaEventLog implements KafkaEventLog {
       .then((offset) => this.#base(partition) + this.#onlyGrowing(partition, offset));
   }
 
-  /** Prevents assigning offsets twice if the topic is recreated, or a broker loses its last records, while nodes run. */
+  /**
+   * Prevents assigning offsets twice if the topic is recreated, or a broker loses its last records, while nodes run.
+   */
   #onlyGrowing(partition: number, offset: number): number {
     const next = this.#nextOffsets.get(partition) ?? 0;
     if (offset < next && this.#regression === null) {

@@ -16,9 +16,8 @@ export interface KafkaProxy {
   hold(): void;
   release(): void;
   /**
-   * Called for each response with its connection number. The broker has processed the request. With
-   * `cut` the client loses its connection, with `swallow` it waits, and with `empty` it gets, a
-   * moment later, an empty fetch response.
+   * Called for each response with its connection number. The broker has processed the request. With `cut` the client
+   * loses its connection, with `swallow` it waits, and with `empty` it gets, a moment later, an empty fetch response.
    */
   onAnswer: (apiKey: number, connection: number) => AnswerFate;
   /** The number of client connections so far. */

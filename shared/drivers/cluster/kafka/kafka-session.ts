@@ -46,8 +46,8 @@ const joinTimeoutMs = 60_000;
 const leaveTimeoutMs = 5_000;
 
 /**
- * One kafkajs consumer as a group member, from its connection to its first fault: `ended` then
- * resolves with the reason, and the owner closes it and creates the next one.
+ * One kafkajs consumer as a group member, from its connection to its first fault: `ended` then resolves with the
+ * reason, and the owner closes it and creates the next one.
  */
 export class KafkaSession {
   readonly #options: SessionOptions;
@@ -173,7 +173,9 @@ export class KafkaSession {
     );
   }
 
-  /** Returns the broker offset to start from; null for the committed one; undefined if the partition was lost meanwhile. */
+  /**
+   * Returns the broker offset to start from; null for the committed one; undefined if the partition was lost meanwhile.
+   */
   #findStart({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
     const { consume, base, log } = this.#options;
     const findStart = async (): Promise<number | null> => {

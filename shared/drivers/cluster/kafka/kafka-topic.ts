@@ -13,8 +13,8 @@ const segmentMsMax = dayMs / 2;
 const createTimeoutMs = 5_000;
 
 /**
- * Creates the topic if missing, and resolves with its number of partitions, which may differ from the requested one for an
- * existing topic. Safe to run concurrently.
+ * Creates the topic if missing, and resolves with its number of partitions, which may differ from the requested one for
+ * an existing topic. Safe to run concurrently.
  */
 export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions, log: Logger): Promise<number> {
   const { topic } = options;

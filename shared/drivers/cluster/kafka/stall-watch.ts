@@ -21,8 +21,8 @@ export class StallWatch {
   }
 
   /**
-   * Checks a readable partition. A reader with an unknown offset (null) lags only if the end
-   * has advanced since the first check.
+   * Checks a readable partition. A reader with an unknown offset (null) lags only if the end has advanced since the
+   * first check.
    */
   isStalled(partition: number, { offset, end }: { offset: number | null; end: number }): boolean {
     const known = this.#observations.get(partition);

@@ -11,10 +11,10 @@ interface IdleSession {
 }
 
 /**
- * Ends abandoned transactions of this installation's processes, so that their documents can be written
- * again. MongoDB ends them only after 1.5 times `transactionLifetimeLimitSeconds`. A live process notices it
- * on its next statement and repeats its transaction; a running commit is never ended. Our transactions
- * have the connection's name. Resolves with their number; throws MongoDB's errors, for example for a missing permission.
+ * Ends abandoned transactions of this installation's processes, so that their documents can be written again. MongoDB
+ * ends them only after 1.5 times `transactionLifetimeLimitSeconds`. A live process notices it on its next statement and
+ * repeats its transaction; a running commit is never ended. Our transactions have the connection's name. Resolves with
+ * their number; throws MongoDB's errors, for example for a missing permission.
  */
 export async function endAbandonedTransactions(connection: Connection): Promise<number> {
   const client = connection.getClient();

@@ -4,7 +4,9 @@ import type { Logger } from '../../../platform/logger.ts';
 
 /** How long an operation waits for a server. The ports guarantee a response within two seconds during an outage. */
 const serverSelectionTimeoutMs = 1_500;
-/** Together with the connect timeout, the time after which a hanging server counts as down and pending operations fail. */
+/**
+ * Together with the connect timeout, the time after which a hanging server counts as down and pending operations fail.
+ */
 const heartbeatMs = 1_000;
 const connectTimeoutMs = 3_000;
 /** The time limit of a response, so that a missing one does not block its connection and its caller forever. */
@@ -12,14 +14,14 @@ const socketTimeoutMs = 30_000;
 const poolSizeMax = 50;
 
 /**
- * Connects to a MongoDB replica set, and resolves once a primary responds; otherwise rejects with AppError `unavailable`.
- * The driver recovers from later outages. Writes are acknowledged by the majority, and reads use the primary: they see all
- * acknowledged writes and those about to be acknowledged. Reads with majority concern would miss the last writes of a former
- * primary, although acknowledged, until the new primary knows of that majority (decision 0039).
- * The settings apply to this connection only: filters are sanitized, undeclared fields in them throw, nothing is buffered
- * while the server is down, and no index or collection is created implicitly. The application name is the database, unless
- * the URL contains one, so that abandoned transactions of this installation can be identified. Close with
- * `close()`.
+ * Connects to a MongoDB replica set, and resolves once a primary responds; otherwise rejects with AppError
+ * `unavailable`. The driver recovers from later outages. Writes are acknowledged by the majority, and reads use the
+ * primary: they see all acknowledged writes and those about to be acknowledged. Reads with majority concern would miss
+ * the last writes of a former primary, although acknowledged, until the new primary knows of that majority (decision
+ * 0039). The settings apply to this connection only: filters are sanitized, undeclared fields in them throw, nothing is
+ * buffered while the server is down, and no index or collection is created implicitly. The application name is the
+ * database, unless the URL contains one, so that abandoned transactions of this installation can be identified. Close
+ * with `close()`.
  */
 export async function openMongo(url: string, { log }: { log: Logger }): Promise<Connection> {
   const mongoose = new Mongoose();
@@ -50,7 +52,10 @@ export async function openMongo(url: string, { log }: { log: Logger }): Promise<
   }
 }
 
-/** Returns the database in the URL, or the driver's default. A URL with several hosts cannot be parsed as a standard URL. */
+/**
+ * Returns the database in the URL, or the driver's default. A URL with several hosts cannot be parsed as a standard
+ * URL.
+ */
 const databaseOf = (url: string): string => /^[^/]+\/\/[^/]+\/([^?]+)/.exec(url)?.[1] ?? 'test';
 
 /** Driver errors that only mean that no server executed the operation or responded. */
@@ -72,8 +77,8 @@ const unavailableErrors: ReadonlySet<string> = new Set([
 
 /**
  * Server codes for: host unreachable or not found, network timeout, time limit exceeded, primary stepping down or
- * missing, shutting down, interrupted by an operator, write concern not satisfied in time, disk full, a cursor or plan ended,
- * a transaction that took too long, out of memory.
+ * missing, shutting down, interrupted by an operator, write concern not satisfied in time, disk full, a cursor or plan
+ * ended, a transaction that took too long, out of memory.
  */
 const passing: ReadonlySet<number> = new Set([
   6, 7, 43, 50, 64, 89, 91, 100, 133, 134, 175, 189, 237, 262, 290, 365, 9001, 10107, 11600, 11601, 11602, 13388, 13435,

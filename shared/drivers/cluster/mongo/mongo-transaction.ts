@@ -13,10 +13,10 @@ const suspiciousMs = 250;
 const writeConflict = 112;
 
 /**
- * Runs work in a transaction and commits it with majority write concern. After a conflict or a lost server, the transaction
- * runs again from the start, so the work must have no other effects than its writes. Ends conflicting transactions
- * of dead processes. Other errors of the work abort the transaction and are thrown. Throws AppError `unavailable` if
- * it keeps failing, or if the outcome of the commit is unknown at the deadline.
+ * Runs work in a transaction and commits it with majority write concern. After a conflict or a lost server, the
+ * transaction runs again from the start, so the work must have no other effects than its writes. Ends conflicting
+ * transactions of dead processes. Other errors of the work abort the transaction and are thrown. Throws AppError
+ * `unavailable` if it keeps failing, or if the outcome of the commit is unknown at the deadline.
  */
 export async function inTransaction(
   connection: Connection,

@@ -4,8 +4,9 @@ import type { RedisConnection } from './redis-connection.ts';
 import { redisScript, runRedisScript } from './run-redis-script.ts';
 
 /**
- * Input: the windows' keys; whether to count (1) or only read (0), then their limits, then the milliseconds to their ends.
- * Output: whether a use is accepted, then for each window the uses and the remaining milliseconds (negative: not started).
+ * Input: the windows' keys; whether to count (1) or only read (0), then their limits, then the milliseconds to their
+ * ends. Output: whether a use is accepted, then for each window the uses and the remaining milliseconds (negative: not
+ * started).
  */
 const countScript = redisScript(`
 local n, accepted, uses, reply = #KEYS, 1, {}, {}
@@ -29,8 +30,8 @@ end
 return reply`);
 
 /**
- * Input: the windows' keys; for each the maximum remaining milliseconds of the taken window, negative for any. Refunds one
- * use of each live window with uses; windows keep their ends.
+ * Input: the windows' keys; for each the maximum remaining milliseconds of the taken window, negative for any. Refunds
+ * one use of each live window with uses; windows keep their ends.
  */
 const refundScript = redisScript(`
 for i = 1, #KEYS do

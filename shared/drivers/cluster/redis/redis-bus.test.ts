@@ -72,7 +72,8 @@ describeWithEngines('redis', ({ redisUrl }) => {
     test('resubscribes after a cut connection and reports when all subscriptions are back', async () => {
       const channels = Array.from({ length: 2_500 }, (_, n) => `channel-${n}`);
       const seen: string[] = [];
-      // In groups, because on a busy machine all together could exceed the command timeout, which closes the connection.
+      // In groups, because on a busy machine all together could exceed the command timeout, which closes the
+      // connection.
       for (let at = 0; at < channels.length; at += 100) {
         await Promise.all(
           channels.slice(at, at + 100).map((channel) => bus.subscribe(channel, (payload) => seen.push(payload))),

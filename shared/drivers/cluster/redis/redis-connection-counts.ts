@@ -2,8 +2,8 @@ import type { RedisConnection } from './redis-connection.ts';
 import { redisScript, runRedisScript } from './run-redis-script.ts';
 
 /**
- * Input: the set of nodes, the node's hash; the node's ID, the lifetime in milliseconds, then alternating keys and counts.
- * Replaces the node's hash, and removes expired nodes. Uses Redis's clock.
+ * Input: the set of nodes, the node's hash; the node's ID, the lifetime in milliseconds, then alternating keys and
+ * counts. Replaces the node's hash, and removes expired nodes. Uses Redis's clock.
  */
 const announceScript = redisScript(`
 local time = redis.call('TIME')

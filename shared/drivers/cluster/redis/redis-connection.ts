@@ -15,8 +15,8 @@ export interface RedisConnectionOptions {
 
 /**
  * A silent Redis counts as down after three heartbeats without a byte, one that does not accept the login after eight.
- * Streams then read from the store, so this is most of their delay. Disconnecting from a slow Redis
- * costs a reconnect and a read of the store.
+ * Streams then read from the store, so this is most of their delay. Disconnecting from a slow Redis costs a reconnect
+ * and a read of the store.
  */
 const heartbeatMs = 250;
 const silentHeartbeatsMax = 3;

@@ -9,7 +9,10 @@ const confirmTimeoutMs = 2_000;
 /** Channels per command when resubscribing. */
 const channelsPerCommandMax = 1_000;
 
-/** A pending subscription of this process. Replaced by a new request, so that a late response to the old one has no effect. */
+/**
+ * A pending subscription of this process. Replaced by a new request, so that a late response to the old one has no
+ * effect.
+ */
 interface Confirmation {
   isConfirmed: boolean;
   readonly confirmed: PromiseWithResolvers<void>;

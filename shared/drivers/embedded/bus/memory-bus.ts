@@ -18,8 +18,8 @@ export interface MemoryBusOptions {
 
 /**
  * The bus of a single-process installation. When a publish returns, it has reached every listener; listeners are called
- * in subscription order and must be fast. Budgets are written to the file within a second and on close; durable ones with
- * the next commit, so that a use and the write it covers are stored together.
+ * in subscription order and must be fast. Budgets are written to the file within a second and on close; durable ones
+ * with the next commit, so that a use and the write it covers are stored together.
  */
 export function openMemoryBus(options: MemoryBusOptions): Bus {
   return new MemoryBus(options);
@@ -50,7 +50,9 @@ class MemoryBus implements Bus {
   readonly #listeners: ChannelListeners;
   readonly #announcements = new Map<string, Announcement>();
   readonly #timer: NodeJS.Timeout;
-  /** Payloads published by listeners during delivery: delivered afterwards, so that all listeners see the same order. */
+  /**
+   * Payloads published by listeners during delivery: delivered afterwards, so that all listeners see the same order.
+   */
   readonly #nested: { channel: string; payloads: readonly string[] }[] = [];
   #isDelivering = false;
   #saving: Promise<void> | undefined;

@@ -7,7 +7,10 @@ import { schemaVersionOf } from '../sqlite/migrations.ts';
 const gibibyte = 2 ** 30;
 const freeBytesMin = gibibyte;
 
-/** Checks the embedded engine's directory and file; a server may run. Creates a missing directory and changes nothing else. */
+/**
+ * Checks the embedded engine's directory and file; a server may run. Creates a missing directory and changes nothing
+ * else.
+ */
 export function inspectDataDir(
   dir: string,
   { fileName, schemaVersion }: { fileName: string; schemaVersion: number },

@@ -53,8 +53,8 @@ export function rowsOf({ statement }: TableAccess, table: DocumentTable, ids: re
 const passedOverMin = 200;
 
 /**
- * Returns the rows of a plan, ordered by the rest of its index, then by ID. Skips a large offset within the index, because
- * SQLite would otherwise look up each skipped row.
+ * Returns the rows of a plan, ordered by the rest of its index, then by ID. Skips a large offset within the index,
+ * because SQLite would otherwise look up each skipped row.
  */
 export function rowsFound({ statement }: TableAccess, table: DocumentTable, plan: Plan): Row[] {
   const { from, params } = matching(table, plan);

@@ -59,9 +59,9 @@ export function withColumns(table: DocumentTable, fields: readonly string[]): Do
 }
 
 /**
- * Migrates the tables to their declarations in one transaction: adds missing tables, columns (null in existing rows) and
- * indexes, and drops changed or undeclared indexes. Never removes columns.
- * Throws if existing rows violate a new unique key.
+ * Migrates the tables to their declarations in one transaction: adds missing tables, columns (null in existing rows)
+ * and indexes, and drops changed or undeclared indexes. Never removes columns. Throws if existing rows violate a new
+ * unique key.
  */
 export function prepareTables(db: DatabaseSync, tables: readonly DocumentTable[]): void {
   db.exec('BEGIN IMMEDIATE');

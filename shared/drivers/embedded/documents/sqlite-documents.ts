@@ -12,8 +12,8 @@ import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
 export type SqliteDocuments = Documents & Required<Pick<StorageFeatures, 'changeStamp'>>;
 
 /**
- * The documents of an embedded installation: one table per collection in the shared file. Creates the tables immediately, see
- * `prepareTables`. Only the given collections can be used. `close` leaves the file open.
+ * The documents of an embedded installation: one table per collection in the shared file. Creates the tables
+ * immediately, see `prepareTables`. Only the given collections can be used. `close` leaves the file open.
  */
 export function openSqliteDocuments({
   file,

@@ -4,9 +4,9 @@ import { jobRules, type CheckedJob } from '../../job-rules.ts';
 import type { Migration } from '../sqlite/migrations.ts';
 
 /**
- * The jobs of all queues. `state`: 0 ready, 1 delayed, 2 active, 3 done, 4 failed. `due_at`: when a delayed job may run,
- * when the lease of an active job ends, when a finished job ended. `starts` increases with each run, so that a
- * run with a lost lease cannot change the job of the next run.
+ * The jobs of all queues. `state`: 0 ready, 1 delayed, 2 active, 3 done, 4 failed. `due_at`: when a delayed job may
+ * run, when the lease of an active job ends, when a finished job ended. `starts` increases with each run, so that a run
+ * with a lost lease cannot change the job of the next run.
  */
 export const jobsMigration: Migration = {
   name: 'jobs',

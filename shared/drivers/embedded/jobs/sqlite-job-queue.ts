@@ -28,8 +28,9 @@ export interface SqliteJobQueueOptions {
 }
 
 /**
- * The job queue in tables of the SQLite file. Workers of this process see a new job immediately, those of another process
- * on the same file within a second. The ID of a finished job is known for a day, unless a million jobs were added after it.
+ * The job queue in tables of the SQLite file. Workers of this process see a new job immediately, those of another
+ * process on the same file within a second. The ID of a finished job is known for a day, unless a million jobs were
+ * added after it.
  */
 export function openSqliteJobQueue(options: SqliteJobQueueOptions): JobQueue {
   return new SqliteJobQueue(options);

@@ -27,8 +27,8 @@ interface Running {
 }
 
 /**
- * Claims ready jobs of one queue and runs them. The end of a run and the next claim share a group commit;
- * when idle, it polls once per second and when the next delayed job is due.
+ * Claims ready jobs of one queue and runs them. The end of a run and the next claim share a group commit; when idle, it
+ * polls once per second and when the next delayed job is due.
  */
 export class SqliteJobWorker implements Worker {
   readonly #queue: string;

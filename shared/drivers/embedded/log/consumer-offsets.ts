@@ -15,12 +15,14 @@ export const consumerOffsetsMigration: Migration = {
 };
 
 /**
- * How long an advanced offset may stay unwritten. A write per batch would cost every publish
- * a second fsync; after a crash at most this much is processed again.
+ * How long an advanced offset may stay unwritten. A write per batch would cost every publish a second fsync; after a
+ * crash at most this much is processed again.
  */
 const writeDelayMs = 1_000;
 
-/** The groups' offsets in the single partition of the embedded log: cached in memory, written at most once per second. */
+/**
+ * The groups' offsets in the single partition of the embedded log: cached in memory, written at most once per second.
+ */
 export class ConsumerOffsets {
   readonly #file: SqliteFile;
   readonly #log: Logger;

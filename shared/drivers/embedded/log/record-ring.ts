@@ -8,8 +8,8 @@ const bytesMax = 16 * 1024 * 1024;
 const recordOverheadBytes = 600;
 
 /**
- * A ring of the newest committed records in offset order, so that consumers at the head do not read
- * them back. Limited in count and bytes; slower consumers read the table.
+ * A ring of the newest committed records in offset order, so that consumers at the head do not read them back. Limited
+ * in count and bytes; slower consumers read the table.
  */
 export class RecordRing {
   /** Entries before `#first` are removed; the array is truncated occasionally, because each shift copies it. */

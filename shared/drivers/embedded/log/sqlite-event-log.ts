@@ -68,8 +68,8 @@ class SqliteEventLog implements EventLog, MemberSource {
   }
 
   /**
-   * Runs inside the transaction, and again if other work caused a rollback: each run assigns new
-   * offsets, so that offsets increase in commit order and none is assigned twice. A rollback leaves a gap.
+   * Runs inside the transaction, and again if other work caused a rollback: each run assigns new offsets, so that
+   * offsets increase in commit order and none is assigned twice. A rollback leaves a gap.
    */
   #place(records: readonly LogRecord[]): PlacedRecord[] {
     const placed = records.map((record) => ({ partition: 0, offset: this.#next++, record }));

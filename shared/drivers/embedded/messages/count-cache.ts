@@ -19,8 +19,8 @@ type Page = Pick<CachedCount, 'max' | 'now'>;
 const keptMax = 20_000;
 
 /**
- * Caches counts of messages after marks until a mark's topic changes. Writers must call `changed` for a
- * topic, or `forget` for all.
+ * Caches counts of messages after marks until a mark's topic changes. Writers must call `changed` for a topic, or
+ * `forget` for all.
  */
 export class CountCache {
   readonly #topics = new Map<string, Map<number, CachedCount>>();

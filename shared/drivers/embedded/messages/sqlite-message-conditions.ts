@@ -23,8 +23,8 @@ export function addFoldedSearch(db: DatabaseSync): FoldedSearch {
 }
 
 /**
- * Returns the filter's condition on a row `m` of `messages`, without its topic. All parts except the text only need the index
- * `messages_by_topic`.
+ * Returns the filter's condition on a row `m` of `messages`, without its topic. All parts except the text only need the
+ * index `messages_by_topic`.
  */
 export function messageConditions(filter: MessageFilter): Condition {
   const parts = [...visibility(filter), ...properties(filter), ...content(filter)];
@@ -60,8 +60,8 @@ function content(filter: MessageFilter): Condition[] {
 }
 
 /**
- * Tags are stored as JSON. A bracket or comma followed by a quote starts a tag: within a tag a
- * quote is escaped, and tags contain no comma.
+ * Tags are stored as JSON. A bracket or comma followed by a quote starts a tag: within a tag a quote is escaped, and
+ * tags contain no comma.
  */
 function tags(wanted: readonly string[]): Condition[] {
   if (wanted.length === 0) return [];
@@ -70,8 +70,8 @@ function tags(wanted: readonly string[]): Condition[] {
 }
 
 /**
- * LIKE folds the case of A to Z only, which suffices for plain text; a match in another
- * text is valid too. The remaining texts are checked by `holds_folded`, whose needle must be set.
+ * LIKE folds the case of A to Z only, which suffices for plain text; a match in another text is valid too. The
+ * remaining texts are checked by `holds_folded`, whose needle must be set.
  */
 function text(wanted: string | null): Condition[] {
   if (wanted === null) return [];

@@ -17,7 +17,9 @@ interface RemovedRow {
 }
 
 export interface SqliteMessageRemoval {
-  /** All messages that expired at or before the time, except those of topics in `except`, expired at this time or later. */
+  /**
+   * All messages that expired at or before the time, except those of topics in `except`, expired at this time or later.
+   */
   expiredFrom(time: number, except: readonly string[]): number;
   countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
@@ -33,8 +35,8 @@ const isDue =
   'expires_at BETWEEN ? AND ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))';
 
 /**
- * Removes messages with their records, with short writes between publishes. `end` as in the writer;
- * `onRemoved` is called with the affected topics before the removal becomes visible.
+ * Removes messages with their records, with short writes between publishes. `end` as in the writer; `onRemoved` is
+ * called with the affected topics before the removal becomes visible.
  */
 export function sqliteMessageRemoval(
   file: SqliteFile,

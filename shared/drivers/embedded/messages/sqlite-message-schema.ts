@@ -69,8 +69,8 @@ export const messagesMigration: Migration = {
 };
 
 /**
- * The index by topic covers everything except the text, so that counting a large topic, or finding a page
- * by tag, priority or time, fetches no rows: a tenth of the time (measured).
+ * The index by topic covers everything except the text, so that counting a large topic, or finding a page by tag,
+ * priority or time, fetches no rows: a tenth of the time (measured).
  */
 export const messageSearchMigration: Migration = {
   name: 'message search',
@@ -82,9 +82,9 @@ export const messageSearchMigration: Migration = {
 };
 
 /**
- * Whether title and text are ASCII without NUL, so that they have as many characters as bytes (SQLite counts characters up
- * to a NUL): for such texts LIKE equals Unicode case folding. Stored in the index, so that a search does not count characters
- * again, a sixth of its time (measured).
+ * Whether title and text are ASCII without NUL, so that they have as many characters as bytes (SQLite counts characters
+ * up to a NUL): for such texts LIKE equals Unicode case folding. Stored in the index, so that a search does not count
+ * characters again, a sixth of its time (measured).
  */
 export const messagePlainMigration: Migration = {
   name: 'message plain',

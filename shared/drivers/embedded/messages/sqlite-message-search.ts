@@ -206,8 +206,8 @@ function* newestOfAll(
 }
 
 /**
- * Reads the topics' messages in the newest part of the log, which suffices if they are evenly distributed, and further back
- * otherwise. One statement for many topics is several times faster than one per topic.
+ * Reads the topics' messages in the newest part of the log, which suffices if they are evenly distributed, and further
+ * back otherwise. One statement for many topics is several times faster than one per topic.
  */
 function* newestOfSome(
   reader: SearchStatements,
@@ -231,10 +231,7 @@ function* newestOfSome(
   }
 }
 
-/**
- * Reads topic by topic, most recently published first; stops at a topic whose last offset is below all
- * needed ones.
- */
+/** Reads topic by topic, most recently published first; stops at a topic whose last offset is below all needed ones. */
 function* newestOfEach(
   reader: SearchStatements,
   filter: MessageFilter,
@@ -276,8 +273,8 @@ function rangeOf(reader: SearchStatements, filter: MessageFilter, { topic, count
 }
 
 /**
- * Splits the topics into pieces for one step, with a `pause` after each step. Splits a large topic
- * by offsets, assuming an even distribution: counting first would cost a sixth of a search.
+ * Splits the topics into pieces for one step, with a `pause` after each step. Splits a large topic by offsets, assuming
+ * an even distribution: counting first would cost a sixth of a search.
  */
 function* ranges(
   reader: SearchStatements,

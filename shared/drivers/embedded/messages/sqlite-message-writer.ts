@@ -32,11 +32,10 @@ interface StoredState {
 type Statements = ReturnType<typeof prepareStatements>;
 
 /**
- * The order-free rule: a message's offset is the lowest of its `message` records. Its content is that of the edit
- * with the highest offset, or the published one. It is deleted once any deletion was applied, at the
- * earliest time of these: a deletion is final, even against a concurrent edit.
- * A record of an expired message only updates the topic's last offset and time, so a replay of the log
- * does not restore removed messages.
+ * The order-free rule: a message's offset is the lowest of its `message` records. Its content is that of the edit with
+ * the highest offset, or the published one. It is deleted once any deletion was applied, at the earliest time of these:
+ * a deletion is final, even against a concurrent edit. A record of an expired message only updates the topic's last
+ * offset and time, so a replay of the log does not restore removed messages.
  */
 export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessageWriter {
   const sql = prepareStatements(db);

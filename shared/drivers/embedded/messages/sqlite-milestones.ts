@@ -16,8 +16,8 @@ interface CachedMilestones {
 }
 
 /**
- * Caches the offset of every thousandth message of a large topic, from the oldest, so that a deep page does not skip all
- * earlier rows. Valid while the stamp is unchanged: the commits, and the number of visible messages.
+ * Caches the offset of every thousandth message of a large topic, from the oldest, so that a deep page does not skip
+ * all earlier rows. Valid while the stamp is unchanged: the commits, and the number of visible messages.
  */
 export class Milestones {
   readonly #reader: SearchStatements;

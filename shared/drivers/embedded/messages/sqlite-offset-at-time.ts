@@ -13,9 +13,9 @@ const linearFraction = 1 / 1_024;
 const linearMax = 65_536;
 
 /**
- * Finds the lowest offset of a topic's record made at or after a time, without an index by time (which would cost
- * more per publish than all other counters): a record is never older than an earlier one by more
- * than the clock skew, so a binary search finds where all earlier records are older, and only later ones are read.
+ * Finds the lowest offset of a topic's record made at or after a time, without an index by time (which would cost more
+ * per publish than all other counters): a record is never older than an earlier one by more than the clock skew, so a
+ * binary search finds where all earlier records are older, and only later ones are read.
  */
 export function offsetAtTimeIn(db: DatabaseSync): (topic: number, time: number) => number | null {
   // Edits and deletions are rare; most topics have none.
@@ -52,7 +52,9 @@ interface Statements {
   readonly firstNotOlder: StatementSync;
 }
 
-/** Returns an offset before which all records are older than the time; few later ones are older by more than the skew. */
+/**
+ * Returns an offset before which all records are older than the time; few later ones are older by more than the skew.
+ */
 function startOfLinearSearch(
   firstFrom: StatementSync,
   topic: number,

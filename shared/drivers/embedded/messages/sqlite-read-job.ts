@@ -26,8 +26,8 @@ export interface TopicsSent {
 }
 
 /**
- * One end's view of the cached topic lists of the other end: an account that searches all its topics uses
- * the same list (the same array) repeatedly, which is sent once. Jobs arrive in order, so both ends agree.
+ * One end's view of the cached topic lists of the other end: an account that searches all its topics uses the same list
+ * (the same array) repeatedly, which is sent once. Jobs arrive in order, so both ends agree.
  */
 export class TopicLists {
   readonly #lists: (readonly string[])[] = [];

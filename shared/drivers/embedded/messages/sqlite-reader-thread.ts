@@ -7,7 +7,10 @@ import { sqliteMessageSearch, type SqliteMessageSearch, type Steps } from './sql
 import { sqliteRetentionReads, type SqliteRetentionReads } from './sqlite-retention-reads.ts';
 import { TopicLists, withTopics, type ReadJob, type TopicsSent } from './sqlite-read-job.ts';
 
-/** The factor by which a job may exceed its limit because of concurrent jobs, so that abandoned jobs do not run for minutes. */
+/**
+ * The factor by which a job may exceed its limit because of concurrent jobs, so that abandoned jobs do not run for
+ * minutes.
+ */
 const concurrentTimeFactor = 3;
 
 export interface ReadRequest {

@@ -18,7 +18,10 @@ export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
 export function sqliteRetentionReads(db: DatabaseSync) {
   const sql = prepareStatements(db);
 
-  /** Yields the messages that expired within a period, except those of some topics, in pieces. After a full piece, continues with the rest of its last index key. */
+  /**
+   * Yields the messages that expired within a period, except those of some topics, in pieces. After a full piece,
+   * continues with the rest of its last index key.
+   */
   function* expiredRows({ from, time, except }: ExpiredQuery): Generator<readonly ExpiredRow[], void, void> {
     const exceptJson = JSON.stringify(except);
     let last: ExpiredRow = [from, -1, 0, 0];

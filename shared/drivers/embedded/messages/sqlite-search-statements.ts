@@ -60,8 +60,8 @@ export class SearchStatements {
   }
 
   /**
-   * Returns the non-empty topics, highest offset first. Cached per list (the same array) until the next
-   * commit: reading and sorting a thousand takes half the time of a page.
+   * Returns the non-empty topics, highest offset first. Cached per list (the same array) until the next commit: reading
+   * and sorting a thousand takes half the time of a page.
    */
   topics(topicIds: readonly string[]): readonly TopicRow[] {
     const stamp = this.dataVersion(); // taken before the read, so that later commits invalidate it

@@ -24,7 +24,10 @@ type NewestCount = readonly [looked: number, counted: number, oldest: number | n
 
 type Page = Parameters<Messages['countAfter']>[1];
 
-/** Implements the port's `countAfter` in steps of some topics, so that publishes and reads can run in between. Uses cached counts. */
+/**
+ * Implements the port's `countAfter` in steps of some topics, so that publishes and reads can run in between. Uses
+ * cached counts.
+ */
 export function sqliteUnreadCounts(db: DatabaseSync, cache: CountCache): Messages['countAfter'] {
   const countMissing = unreadCounter(db);
   return async (marks, page) => {
@@ -72,7 +75,10 @@ function unreadQueries(db: DatabaseSync) {
   const sql = prepareStatements(db);
   const offsetAtTime = offsetAtTimeIn(db);
   return {
-    /** Returns the number of messages after each mark; null for a mark that is not among the newest few messages of its topic. */
+    /**
+     * Returns the number of messages after each mark; null for a mark that is not among the newest few messages of its
+     * topic.
+     */
     countNearEnd(marks: readonly TopicMark[], now: number): (Count | null)[] {
       const rows = sql.newestPerMark.all(
         JSON.stringify(marks.map(({ topicId, after }) => [topicId, after])),

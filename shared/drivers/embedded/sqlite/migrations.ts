@@ -9,9 +9,9 @@ export interface Migration {
 }
 
 /**
- * Migrates the file to the latest schema, in one transaction per migration (concurrently starting processes wait for each
- * other). Does not lock a file with the latest schema, because a process that opens it next to a busy server could wait
- * forever. Throws if the file was written by a newer version.
+ * Migrates the file to the latest schema, in one transaction per migration (concurrently starting processes wait for
+ * each other). Does not lock a file with the latest schema, because a process that opens it next to a busy server could
+ * wait forever. Throws if the file was written by a newer version.
  */
 export function migrate(file: SqliteFile, migrations: readonly Migration[]): void {
   const { db } = file;

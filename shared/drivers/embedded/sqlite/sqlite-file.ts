@@ -13,8 +13,8 @@ interface Pending {
 }
 
 /**
- * Bulk operations per commit, so that a publish does not wait for all queued ones. With one per commit, its fixed cost is
- * paid so often that publishes during a large push waited longer (measured on a busy machine).
+ * Bulk operations per commit, so that a publish does not wait for all queued ones. With one per commit, its fixed cost
+ * is paid so often that publishes during a large push waited longer (measured on a busy machine).
  */
 const bulkPerCommitMax = 4;
 
@@ -22,8 +22,9 @@ const bulkPerCommitMax = 4;
 const pendingMax = 100_000;
 
 /**
- * How much of the file a connection maps into memory instead of reading page by page, which takes twice the
- * time of a search and of a page of scattered messages (measured). Uses address space only; the rest of a larger file is read page by page.
+ * How much of the file a connection maps into memory instead of reading page by page, which takes twice the time of a
+ * search and of a page of scattered messages (measured). Uses address space only; the rest of a larger file is read
+ * page by page.
  */
 export const mappedBytesMax = 0x7fff0000;
 
@@ -74,8 +75,8 @@ export class SqliteFile {
   }
 
   /**
-   * Like `write`, for work that is cheaper in batches: one call of `runAll` runs the work of all callers of a group commit
-   * and returns their values in the same order. If it throws, it is called again for each caller alone.
+   * Like `write`, for work that is cheaper in batches: one call of `runAll` runs the work of all callers of a group
+   * commit and returns their values in the same order. If it throws, it is called again for each caller alone.
    */
   batched<I, T>(runAll: (items: readonly I[]) => readonly T[]): (item: I) => Promise<T> {
     return (item) => this.#enqueue(runAll as RunAll, item) as Promise<T>;
@@ -87,8 +88,8 @@ export class SqliteFile {
   }
 
   /**
-   * Runs synchronous work inside every group commit, after the queued work. It must be cheap and
-   * must not throw. Returns a function that ends it.
+   * Runs synchronous work inside every group commit, after the queued work. It must be cheap and must not throw.
+   * Returns a function that ends it.
    */
   onEachCommit(work: () => void): () => void {
     this.#commitHooks.add(work);

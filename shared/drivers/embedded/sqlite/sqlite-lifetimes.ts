@@ -8,8 +8,8 @@ interface ExpiryRow {
 }
 
 /**
- * Changes the expiry of a topic's messages in one write. `onChanged` is called with the earliest
- * new expiry before the change becomes visible.
+ * Changes the expiry of a topic's messages in one write. `onChanged` is called with the earliest new expiry before the
+ * change becomes visible.
  */
 export function sqliteLifetimes(
   file: SqliteFile,

@@ -15,9 +15,8 @@ export function markAsCopy(db: DatabaseSync): void {
 
 /**
  * Makes the log of a copy continue once above every offset that its original, or another copy of it, has assigned up to
- * now, so that no offset is assigned twice and resuming readers miss nothing. Call
- * before the log is opened, with the directory locked.
- * Throws if this machine's clock is earlier than the newest message.
+ * now, so that no offset is assigned twice and resuming readers miss nothing. Call before the log is opened, with the
+ * directory locked. Throws if this machine's clock is earlier than the newest message.
  */
 export function continueLogAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; log: Logger }): void {
   const { application_id: id } = db.prepare('PRAGMA application_id').get() as { application_id: number };

@@ -23,7 +23,9 @@ export interface SqliteInstallationOptions {
   readonly close: () => Promise<void>;
 }
 
-/** The rows of an embedded installation, read over the connection of the file; within a read transaction, a snapshot. */
+/**
+ * The rows of an embedded installation, read over the connection of the file; within a read transaction, a snapshot.
+ */
 export function sqliteInstallationRows({
   file,
   collections,

@@ -24,8 +24,8 @@ const indexes = { byUser: 'byUser', bySlot: 'bySlot' } as const;
 const recordedMax = 1_000;
 
 /**
- * Recipients and delivery ledger of a cluster. Requires the document collections of subscriptions and devices; creates the
- * ledger's. Claims are acknowledged by the majority, so that a failover cannot grant one twice. `close` leaves the
+ * Recipients and delivery ledger of a cluster. Requires the document collections of subscriptions and devices; creates
+ * the ledger's. Claims are acknowledged by the majority, so that a failover cannot grant one twice. `close` leaves the
  * connection open.
  */
 export async function openMongoDeliveries({

@@ -15,8 +15,8 @@ import {
 export type Ledger = mongo.Collection<DeliveryRow>;
 
 /**
- * Claims in bulk: inserts missing rows, which only one claimer can do; takes over due and
- * stale rows by an update that checks each row again.
+ * Claims in bulk: inserts missing rows, which only one claimer can do; takes over due and stale rows by an update that
+ * checks each row again.
  */
 export async function claimRows(
   ledger: Ledger,

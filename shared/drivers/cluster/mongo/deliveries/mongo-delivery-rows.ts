@@ -31,8 +31,8 @@ export interface DeliveryRow {
 }
 
 /**
- * The length of a slot. Most pushes are claimed and sent within one slot, so that their outcome changes no index: an index by time
- * was a quarter of the cost. With longer slots, a removal checks more rows in vain.
+ * The length of a slot. Most pushes are claimed and sent within one slot, so that their outcome changes no index: an
+ * index by time was a quarter of the cost. With longer slots, a removal checks more rows in vain.
  */
 export const slotMs = 10_000;
 

@@ -94,9 +94,8 @@ function indexSpecs(collection: AnyCollection): IndexSpec[] {
 }
 
 /**
- * Migrates collection and indexes to their declaration: adds missing ones, drops changed or undeclared
- * indexes of ours, and keeps foreign indexes. Safe to run concurrently.
- * Throws if existing documents violate a new unique key.
+ * Migrates collection and indexes to their declaration: adds missing ones, drops changed or undeclared indexes of ours,
+ * and keeps foreign indexes. Safe to run concurrently. Throws if existing documents violate a new unique key.
  */
 export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
   const native = model.collection;

@@ -21,7 +21,10 @@ import { decodeDocument, encodeValues, type Stored } from './mongo-document-valu
 
 export type Work<T = unknown> = (session?: ClientSession) => Promise<T>;
 
-/** The field that `require` increments, because only writes cause conflicts between transactions. Not part of the document. */
+/**
+ * The field that `require` increments, because only writes cause conflicts between transactions. Not part of the
+ * document.
+ */
 const requiredField = '_required';
 
 export function insertWork({ collection, model }: DocumentModel, documents: readonly object[]): Work<Document[]> {
@@ -129,7 +132,9 @@ function removeManyWork({ collection, model }: DocumentModel, removals: readonly
   };
 }
 
-/** Returns the ID of the first document without its version, read outside of the transaction, which has removed some. */
+/**
+ * Returns the ID of the first document without its version, read outside of the transaction, which has removed some.
+ */
 async function firstStale(model: DocumentModel['model'], removals: readonly Removal[]): Promise<string> {
   const ids = removals.map(({ id }) => id) as never[];
   const present = await model.collection.find({ _id: { $in: ids } }, { projection: { version: 1 } }).toArray();

@@ -40,7 +40,9 @@ export interface MessageDocument extends MessageContent {
   readonly deletedAt?: number;
 }
 
-/** The record of an edit or deletion. Its ID is its place in the log, so that a repeated record creates no duplicate. */
+/**
+ * The record of an edit or deletion. Its ID is its place in the log, so that a repeated record creates no duplicate.
+ */
 export interface ChangeDocument {
   readonly _id: { readonly partition: number; readonly offset: number };
   readonly type: 'message_edited' | 'message_deleted';
@@ -51,8 +53,8 @@ export interface ChangeDocument {
 }
 
 /**
- * A shard of a topic's counters: the sums and maxima of the shards are the topic's. Nodes that publish to the same topic
- * concurrently use different shards, because their transactions would otherwise conflict.
+ * A shard of a topic's counters: the sums and maxima of the shards are the topic's. Nodes that publish to the same
+ * topic concurrently use different shards, because their transactions would otherwise conflict.
  */
 export interface TopicStatsDocument {
   readonly _id: { readonly topicId: string; readonly part: number };
@@ -108,7 +110,8 @@ export async function prepareMessageCollections(connection: Connection): Promise
     stats: db.collection('topic_stats'),
     watermarks: db.collection('watermarks'),
   };
-  // Transactions need existing collections. Created concurrently, because the server creates several in almost the time of one.
+  // Transactions need existing collections. Created concurrently, because the server creates several in almost the time
+  // of one.
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   const made = await Promise.allSettled([
     existing.has(collections.watermarks.collectionName)

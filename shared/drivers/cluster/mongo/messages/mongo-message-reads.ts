@@ -31,7 +31,10 @@ export async function newestMessages(
 /** Concurrent reads, so that a caller with hundreds of topics does not block others. */
 const concurrentReads = 20;
 
-/** One read per topic: a combined query could not be limited to one index key per topic, because expired messages are skipped. */
+/**
+ * One read per topic: a combined query could not be limited to one index key per topic, because expired messages are
+ * skipped.
+ */
 export async function newestOfEach(
   collections: MessageCollections,
   topicIds: readonly string[],

@@ -41,7 +41,10 @@ export function mongoMessageRemoval(
     }
   };
 
-  /** Messages that expired before this belong to excluded topics: a million of them are read once per run, not per batch. */
+  /**
+   * Messages that expired before this belong to excluded topics: a million of them are read once per run, not per
+   * batch.
+   */
   let front = { except: '', expiresAt: 0 };
 
   const removeFrom = async (
@@ -134,7 +137,10 @@ interface BatchQuery {
   readonly hint: string;
 }
 
-/** Returns the removed messages in the requested order. Updates the counts last, because there the transaction conflicts with publishes. */
+/**
+ * Returns the removed messages in the requested order. Updates the counts last, because there the transaction conflicts
+ * with publishes.
+ */
 async function removeBatch(
   { messages, changes, stats }: MessageCollections,
   query: BatchQuery & { batchSize: number; session: ClientSession },

@@ -27,8 +27,8 @@ const topicsMerged = 100;
 const collectedMax = 10_000;
 
 /**
- * Above this number of offsets, a topic is searched by two concurrent queries: MongoDB runs a query on one core, and half a
- * second for 100,000 messages is noticeable.
+ * Above this number of offsets, a topic is searched by two concurrent queries: MongoDB runs a query on one core, and
+ * half a second for 100,000 messages is noticeable.
  */
 const splitAbove = 20_000;
 

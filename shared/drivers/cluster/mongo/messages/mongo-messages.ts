@@ -43,15 +43,17 @@ export interface MongoMessagesOptions {
 /** Publishes share bulk writes; two concurrent ones would conflict at the counters of their topics. */
 const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
 
-/** A watermark is cached, because a lower one after a failover would make readers skip records that are stored again. */
+/**
+ * A watermark is cached, because a lower one after a failover would make readers skip records that are stored again.
+ */
 const ofMajority = { readConcern: { level: 'majority' } } as const;
 
 /** The port's time limit of a ping. */
 const pingTimeoutMs = 1_900;
 
 /**
- * The message store of a cluster. Creates its collections and indexes first. Writes are acknowledged by the majority, and
- * reads use the primary, except for the watermark. `close` leaves the connection open.
+ * The message store of a cluster. Creates its collections and indexes first. Writes are acknowledged by the majority,
+ * and reads use the primary, except for the watermark. `close` leaves the connection open.
  */
 export async function openMongoMessages({
   connection,

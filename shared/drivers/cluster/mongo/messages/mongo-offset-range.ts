@@ -9,9 +9,9 @@ interface Positions {
 }
 
 /**
- * Returns the offset range of the topic's messages in a period, or null if it has none. By offset, a page of an
- * old hour is only found by skipping all newer messages, so the range limits the read. Offsets are in
- * time order except for clock skew, so the first and last are among those of some seconds.
+ * Returns the offset range of the topic's messages in a period, or null if it has none. By offset, a page of an old
+ * hour is only found by skipping all newer messages, so the range limits the read. Offsets are in time order except for
+ * clock skew, so the first and last are among those of some seconds.
  */
 export async function mongoOffsetRange(
   { messages, limits }: SearchedCollections,
@@ -37,7 +37,8 @@ type RecordCollection = MessageCollections['messages' | 'changes'];
 
 /**
  * Returns the lowest offset of a record at or after the time (direction 1), or the highest at or before it (-1), or
- * null. The nearest record by time bounds the search, because records at offsets further out differ by less than the clock skew.
+ * null. The nearest record by time bounds the search, because records at offsets further out differ by less than the
+ * clock skew.
  */
 export async function outermostOffset(
   collections: readonly RecordCollection[],

@@ -12,8 +12,8 @@ export interface ReconcileOptions {
 }
 
 /**
- * The publisher stores the document too, usually in a moment, so the fan-out checks again for this long before it stores it
- * itself. Concurrent writes conflict, which costs both transactions a pause and their work.
+ * The publisher stores the document too, usually in a moment, so the fan-out checks again for this long before it
+ * stores it itself. Concurrent writes conflict, which costs both transactions a pause and their work.
  */
 const patienceMs = [3, 6, 12, 25, 50] as const;
 /** The publisher of an older record died, or the record is repeated. */

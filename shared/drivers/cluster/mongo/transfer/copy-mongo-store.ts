@@ -79,8 +79,8 @@ function stretchesOf(collection: mongo.Collection, session: ClientSession): Asyn
 }
 
 /**
- * Restores such a file into an empty database. Verifies the whole file first: a truncated
- * or modified file leaves the database unchanged. Throws an error for the operator. The first node that starts creates the indexes.
+ * Restores such a file into an empty database. Verifies the whole file first: a truncated or modified file leaves the
+ * database unchanged. Throws an error for the operator. The first node that starts creates the indexes.
  */
 export async function restoreMongo(from: string, options: MongoCopyOptions): Promise<CopyReport> {
   let total = 0;

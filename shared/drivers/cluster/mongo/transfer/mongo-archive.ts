@@ -3,8 +3,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { mongo } from 'mongoose';
 
 /**
- * The backup file of a cluster: a sequence of BSON documents. A header, then for each chunk of a collection the number of
- * documents and the raw documents, then a trailer with the SHA-256 of everything before it, so that a truncated or
+ * The backup file of a cluster: a sequence of BSON documents. A header, then for each chunk of a collection the number
+ * of documents and the raw documents, then a trailer with the SHA-256 of everything before it, so that a truncated or
  * modified file is detected before it is used.
  */
 interface Head {
