@@ -23,6 +23,6 @@ export function describeReadsById(at: () => Documents): void {
     ).toEqual([{ id: here.id, rank: 7, extra: { a: [1] }, isActive: here.isActive, score: null, version: 1 }]);
     expect(await at().pick(things, [here.id], [])).toEqual([{ id: here.id }]);
     expect(await at().pick(things, [], ['rank'])).toEqual([]);
-    await expect(at().pick(things, [here.id], ['unknown' as 'rank'])).rejects.toThrow('no field unknown');
+    await expect(at().pick(things, [here.id], ['unknown' as 'rank'])).rejects.toThrow('field unknown is not declared');
   });
 }

@@ -96,7 +96,7 @@ describeWithEngines('the log of a store', (engines) => {
     await eventually(async () => expect(await engine.eventLog.lag('notifier')).toBe(0));
     await engine.close();
     await changeClusterId();
-    expect((await adopt()).reason).toMatch(/^the store knows the Kafka cluster another-one, and this one is /);
+    expect((await adopt()).reason).toMatch(/^the store belongs to the Kafka cluster another-one, but this one is /);
     const second = collector();
     await (await open()).eventLog.consume({ group: 'notifier', onBatch: second.onBatch });
     await eventually(() => expect(second.offsets()).toEqual([2_000_000_000, 2_000_000_001, 2_000_000_002]));
@@ -115,7 +115,7 @@ describeWithEngines('the log of a store', (engines) => {
     await running.eventLog.consume({ group: 'fanout', onBatch: collector().onBatch });
     await changeClusterId();
     await expect(open()).rejects.toThrow(
-      /the store knows the Kafka cluster another-one, and this one is .*`tocsin log adopt`/,
+      /the store belongs to the Kafka cluster another-one, but this one is .*`tocsin log adopt`/,
     );
     await expect(adopt()).rejects.toThrow(
       'A node runs on this log or was killed in the last ten seconds: stop all nodes first',
@@ -132,7 +132,7 @@ describeWithEngines('the log of a store', (engines) => {
     await makeAnew();
     place = { ...place, config: { ...place.config, KAFKA_PARTITIONS: 1 } };
     await expect(open()).rejects.toThrow("it has 1 partitions, but the store's topics use 2");
-    await expect(adopt()).rejects.toThrow(/give it as many/);
+    await expect(adopt()).rejects.toThrow(/add partitions/);
   });
 
   test('recreated under a running node stops its publishes and makes it not ready', async () => {

@@ -20,7 +20,7 @@ function writeSchema(version: number): void {
 }
 
 test('accepts a directory without a file, and an older file', () => {
-  expect(inspect()).toMatchObject([{ state: 'ok' }, { state: 'ok', text: expect.stringContaining('will be made') }]);
+  expect(inspect()).toMatchObject([{ state: 'ok' }, { state: 'ok', text: expect.stringContaining('will be created') }]);
   writeSchema(2);
   expect(inspect()).toMatchObject([
     { state: 'ok' },
@@ -30,7 +30,7 @@ test('accepts a directory without a file, and an older file', () => {
 
 test('reports a newer file, a foreign file and an impossible directory as faults', () => {
   writeSchema(4);
-  expect(inspect()[1]).toMatchObject({ state: 'fault', text: expect.stringContaining('newer Tocsin') });
+  expect(inspect()[1]).toMatchObject({ state: 'fault', text: expect.stringContaining('newer version of Tocsin') });
   writeFileSync(join(dir, 'tocsin.db'), 'not a database, and longer than one page'.repeat(100));
   expect(inspect()[1]).toMatchObject({ state: 'fault', text: expect.stringContaining('cannot be read') });
   expect(inspect(join(dir, 'tocsin.db'))).toMatchObject([{ state: 'fault', text: expect.stringContaining('EEXIST') }]);

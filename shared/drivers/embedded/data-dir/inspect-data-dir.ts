@@ -48,7 +48,7 @@ function inspectFile(found: Findings, path: string, schemaVersion: number): Find
           `${path} was written by a newer version of Tocsin (schema ${version}, this version supports ${schemaVersion}): use that version`,
         );
       return found.ok(
-        `${path} opens, ${(statSync(path).size / 2 ** 20).toFixed(0)} MiB${version < schemaVersion ? ', the next start brings it to the newest schema' : ''}`,
+        `${path} opens, ${(statSync(path).size / 2 ** 20).toFixed(0)} MiB${version < schemaVersion ? ', the next start migrates it to the latest schema' : ''}`,
       );
     } finally {
       db.close();

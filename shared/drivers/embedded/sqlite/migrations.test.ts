@@ -52,6 +52,6 @@ test('opens a file with the latest schema while another connection holds its loc
 test('rejects a file of a newer version', () => {
   migrate(open(), [numbers, names]);
   expect(() => migrate(open(), [numbers])).toThrow(
-    /test\.db has schema 2, this program knows 1: start a newer Tocsin$/,
+    /test\.db has schema 2, this version supports 1: use a newer version of Tocsin$/,
   );
 });
