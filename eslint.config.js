@@ -35,7 +35,7 @@ export default tseslint.config(
       'no-var': 'error',
       'prefer-const': 'error',
       'no-console': 'error',
-      'max-lines': ['error', { max: 600, skipBlankLines: true, skipComments: true }],
+      'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
       'max-params': ['error', 4],
       'no-restricted-syntax': [
         'error',
@@ -49,7 +49,7 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.contract.ts', 'tests/**'],
-    rules: { 'max-lines-per-function': ['error', { max: 90, skipBlankLines: true, skipComments: true }] },
+    rules: { 'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }] },
   },
   {
     // Console scripts run in browsers without a build step.

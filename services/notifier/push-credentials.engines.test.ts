@@ -24,8 +24,8 @@ import { openPushInstallation, type PushInstallation, type Subscriber } from './
 
 const accessToken = 'the access token of the tests';
 const messageCount = 4;
-/** A pause after a rejection, up to twice as long by jitter, and the restart. */
-const patienceMs = 40_000;
+/** A response timeout, the longest pause after it, twice as long by jitter, and the restart. */
+const patienceMs = 100_000;
 
 describe(`providers reject the installation, ${engineUnderTest}`, () => {
   let own: Closers;
@@ -176,7 +176,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
       `${JSON.stringify({ test: 'push credentials', engine: engineUnderTest, kept: ids.length * platforms.length, lost: 0, sentAfterRestartMs: Date.now() - restartedAt })}\n`,
     );
     expect(taken()).toBe(ids.length * platforms.length);
-  });
+  }, 240_000);
 
   test('reports an expired APNs key and a service account of another project, and sends waiting pushes once they are accepted', async () => {
     apns.script('*', { kind: 'error', status: 403, reason: 'ExpiredProviderToken' });
@@ -192,7 +192,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
     fcm.script('*', { kind: 'ok' });
     await expectSent(ids);
     expect(taken()).toBe(ids.length * platforms.length);
-  });
+  }, 240_000);
 
   test('reports and counts rejections of pushes without a ledger row, such as edits and test pushes', async () => {
     await start();
@@ -208,5 +208,5 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
     const android = subscribers.find(({ device }) => device.platform === 'android')!;
     await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), android.device.id)]);
     await expectTold('android', 'mismatched-credential');
-  });
+  }, 240_000);
 });

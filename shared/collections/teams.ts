@@ -37,7 +37,7 @@ export const teamMembers: Collection<TeamMember> = {
 export const teamsMax = 100;
 
 /** More members than any team can have. */
-export const membersMax = 10_000;
+const membersMax = 10_000;
 
 /** The maximum number of teams per account, so that lists stay fast. */
 export const membershipsMax = 1_000;

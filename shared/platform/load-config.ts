@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { list, variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
+import { splitList } from './split-list.ts';
+import { variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
 
 /** Whether an admin token is short enough to guess. Causes a warning, and an error in production. */
 export const isShortAdminToken = (token: string | undefined): boolean => token !== undefined && token.length < 16;
@@ -180,7 +181,7 @@ function readCluster(
     return undefined;
   }
   return {
-    kafkaBrokers: list(env['KAFKA_BROKERS']!),
+    kafkaBrokers: splitList(env['KAFKA_BROKERS']!),
     kafkaTls: readKafkaTls(env['KAFKA_TLS_CA_FILE'], parsed?.KAFKA_TLS ?? true, faults),
     kafkaSasl: readKafkaSasl(env, parsed?.KAFKA_SASL_MECHANISM, faults),
     mongoUrl: env['MONGO_URL']!,
@@ -284,7 +285,7 @@ function readJwtSecrets(text: string | undefined, isCluster: boolean, faults: st
       );
     return undefined;
   }
-  const secrets = list(text);
+  const secrets = splitList(text);
   if (secrets.length === 0 || secrets.some((secret) => Buffer.byteLength(secret) < 32)) {
     faults.push('JWT_SECRET: each secret needs at least 32 bytes, for example from `openssl rand -base64 32`');
   }

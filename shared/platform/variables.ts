@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { readSchedule } from './read-schedule.ts';
+import { splitList } from './split-list.ts';
 import { trustedProxies } from './trusted-proxies.ts';
 
 /** Roles of a process; `npm start` runs all of them. */
-export const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
-export type Role = (typeof roles)[number];
+const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
 
 /** Documentation of a variable, in Markdown. */
 interface VariableDoc {
@@ -19,12 +19,6 @@ interface VariableDoc {
 
 const variableDocs = z.registry<VariableDoc>();
 
-/** Splits a comma-separated list. */
-export const list = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 const flag = z
   .string()
   .toLowerCase()
@@ -138,7 +132,7 @@ const process = {
   ROLES: z
     .string()
     .default(roles.join(','))
-    .transform(list)
+    .transform(splitList)
     .pipe(z.array(z.enum(roles)).min(1))
     .register(variableDocs, {
       about: 'roles that `tocsin serve` runs in this process',
@@ -289,7 +283,7 @@ const limits = {
     }),
   CORS_ORIGINS: z
     .string()
-    .transform((text) => list(text).map((origin) => origin.replace(/\/$/, '')))
+    .transform((text) => splitList(text).map((origin) => origin.replace(/\/$/, '')))
     .refine(
       (origins) => origins.every((origin) => originForm.test(origin)),
       'must be `*`, or comma-separated origins like https://app.example.org',

@@ -1,7 +1,7 @@
 import type { Claim, Outcome } from './deliveries.ts';
 
 /** Input checks shared by all drivers of the deliveries port. */
-export const deliveryLimits = { claims: 1_000, deviceIds: 1_000 } as const;
+const deliveryLimits = { claims: 1_000, deviceIds: 1_000 } as const;
 
 /** Returns one claim per device. Throws RangeError for too many claims or claims of more than one message. */
 export function checkClaims(claims: readonly Claim[]): Claim[] {

@@ -2,7 +2,7 @@ import { describe, test } from '@jest/globals';
 import { howToGiveTestEngines, readTestEngines, type TestEngines } from './read-test-engines.ts';
 
 /** In its own file because the other one is also imported outside of Jest. */
-export { readTestEngines as testEngines, type TestEngines } from './read-test-engines.ts';
+export type { TestEngines } from './read-test-engines.ts';
 
 /**
  * A Jest `describe` for tests that need the real engines. Without them it is skipped and its name states the reason;

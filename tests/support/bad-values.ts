@@ -50,7 +50,7 @@ function formsOf(schema: Schema): readonly Schema[] {
 const isNullable = (schema: Schema): boolean => schema.type === 'null' || (alternatives(schema) ?? []).some(isNullable);
 
 /** JSON values that the schema refuses: wrong type, out of bounds, unknown, injected. */
-export function badValues(schema: Schema): unknown[] {
+function badValues(schema: Schema): unknown[] {
   const forms = formsOf(schema);
   const types = new Set(forms.map(({ type }) => type));
   const ofOtherTypes = [

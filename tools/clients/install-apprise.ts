@@ -4,7 +4,7 @@ import { enginesDir } from '../engines/engines-dir.ts';
 import { installPythonPackages } from './install-python-packages.ts';
 
 /** A client library for the ntfy API that many programs use: https://pypi.org/project/apprise/ */
-export const appriseVersion = '2.2.0';
+const appriseVersion = '2.2.0';
 
 const appriseDir = (): string => join(enginesDir(), `apprise-${appriseVersion}`);
 

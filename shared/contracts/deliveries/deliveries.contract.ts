@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
-import { passesMobileFilter } from '../../domain/push/mobile-filter.ts';
-import type { Priority } from '../../domain/messages/message.ts';
-import { devices as deviceCollection } from '../../collections/devices-collection.ts';
-import { subscriptions as subscriptionCollection } from '../../collections/subscriptions-collection.ts';
-import { newDevice, newId, newSubscription } from '../../testing/builders.ts';
+import { newId } from '../../testing/builders.ts';
 import { linesOfProcess } from '../../testing/lines-of-process.ts';
 import { killAfterLines } from '../../testing/write-until-killed.ts';
+import { describeRecipients } from './deliveries-recipients.contract.ts';
 import { ledgerAgreesWithModel } from './deliveries-model.contract.ts';
-import type { Claim, Deliveries, Delivery, Outcome, Recipient } from '../../ports/deliveries.ts';
-import { write, type Documents } from '../../ports/documents.ts';
+import type { Claim, Deliveries, Delivery, Outcome } from '../../ports/deliveries.ts';
+import { type Documents } from '../../ports/documents.ts';
 
 /** A storage used only by the test. */
 export interface DeliveriesFixture {
@@ -40,153 +36,6 @@ export function deliveriesContract(name: string, start: () => Promise<Deliveries
     describeLedger(() => opened.deliveries);
     describeRemoval(start);
     test('any sequence of claims and outcomes matches the model', () => ledgerAgreesWithModel(opened.deliveries));
-  });
-}
-
-const plain = { priority: 3 as Priority, tags: [] };
-
-function describeRecipients(at: () => { documents: Documents; deliveries: Deliveries }): void {
-  const subscribe = async (
-    topicId: string,
-    given: Parameters<typeof newSubscription>[2] = {},
-    userId: string = newId(),
-  ) => at().documents.insert(subscriptionCollection, newSubscription(userId, topicId, given));
-  const addDevice = (userId: string, given: Parameters<typeof newDevice>[1] = {}) =>
-    at().documents.insert(deviceCollection, newDevice(userId, given));
-  const walk = async (match: Parameters<Deliveries['recipients']>[0], limit: number) => {
-    const pages: Recipient[][] = [];
-    let after: string | null = null;
-    do {
-      const page: Awaited<ReturnType<Deliveries['recipients']>> = await at().deliveries.recipients(match, {
-        after,
-        limit,
-      });
-      pages.push(page.recipients);
-      expect(page.recipients.length).toBeLessThanOrEqual(limit);
-      after = page.next;
-    } while (after !== null);
-    return pages.flat();
-  };
-
-  test('returns a recipient with its settings and active devices', async () => {
-    const topicId = newId();
-    const settings = {
-      priorityThreshold: 2,
-      tagsFilter: ['pump'],
-      soundEnabled: false,
-      vibrateEnabled: false,
-      notificationSound: 'horn',
-      quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null },
-      maxPerMinute: 3,
-    };
-    const { id: subscriptionId, userId, createdAt: subscribedAt } = await subscribe(topicId, settings);
-    const ios = await addDevice(userId, { platform: 'ios', createdAt: 1 });
-    const android = await addDevice(userId, { platform: 'android', createdAt: 2 });
-    await addDevice(userId, { isActive: false });
-    await addDevice(newId());
-    expect(
-      await at().deliveries.recipients(
-        { topicId, message: { priority: 3, tags: ['pump', 'x'] } },
-        { after: null, limit: 10 },
-      ),
-    ).toEqual({
-      recipients: [
-        {
-          subscriptionId,
-          userId,
-          subscribedAt,
-          settings: { mobileEnabled: true, ...settings },
-          devices: [
-            { id: ios.id, platform: 'ios', pushToken: ios.pushToken, doubtedAt: null, createdAt: 1 },
-            { id: android.id, platform: 'android', pushToken: android.pushToken, doubtedAt: null, createdAt: 2 },
-          ],
-        },
-      ],
-      next: null,
-    });
-  });
-
-  test('includes a subscriber without active devices, with an empty list', async () => {
-    const topicId = newId();
-    const { userId } = await subscribe(topicId);
-    await addDevice(userId, { isActive: false });
-    expect(await walk({ topicId, message: plain }, 10)).toMatchObject([{ userId, devices: [] }]);
-  });
-
-  test('returns each recipient once over pages in subscription order, and marks the last page', async () => {
-    const topicId = newId();
-    const ids = (await Promise.all(Array.from({ length: 7 }, () => subscribe(topicId)))).map(({ id }) => id).sort();
-    await subscribe(newId());
-    expect((await walk({ topicId, message: plain }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(ids);
-    expect((await walk({ topicId, message: plain }, 1)).map(({ subscriptionId }) => subscriptionId)).toEqual(ids);
-    const whole = await at().deliveries.recipients({ topicId, message: plain }, { after: null, limit: 7 });
-    expect([whole.recipients.length, whole.next]).toEqual([7, null]);
-    expect(await at().deliveries.recipients({ topicId: newId(), message: plain }, { after: null, limit: 7 })).toEqual({
-      recipients: [],
-      next: null,
-    });
-  });
-
-  test('finds the few matching recipients among thousands', async () => {
-    const topicId = newId();
-    const all = Array.from({ length: 4_100 }, (_, place) =>
-      newSubscription(newId(), topicId, { priorityThreshold: place % 1_000 === 50 ? 1 : 5 }),
-    );
-    for (let from = 0; from < all.length; from += 1_000) {
-      await at().documents.commit(
-        all.slice(from, from + 1_000).map((one) => write.insert(subscriptionCollection, one)),
-      );
-    }
-    const expected = all.filter(({ priorityThreshold }) => priorityThreshold === 1).map(({ id }) => id);
-    expect((await walk({ topicId, message: plain }, 500)).map(({ subscriptionId }) => subscriptionId)).toEqual(
-      expected,
-    );
-  });
-
-  test('returns exactly the recipients that the mobile filter allows', async () => {
-    const tag = fc.constantFrom('a', 'A', 'ä', 'pump', '"', "'", '$in', '', 'a.b', '[]', '😀', '{"$ne":null}');
-    const settings = fc.record({
-      mobileEnabled: fc.boolean(),
-      priorityThreshold: fc.integer({ min: 1, max: 5 }),
-      tagsFilter: fc.array(tag, { maxLength: 3 }),
-    });
-    const message = fc.record({
-      priority: fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>,
-      tags: fc.array(tag, { maxLength: 3 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(settings, { minLength: 1, maxLength: 8 }),
-        fc.array(message, { minLength: 1, maxLength: 5 }),
-        async (wishes, messages) => {
-          const topicId = newId();
-          const all = wishes.map((wish) => newSubscription(newId(), topicId, wish));
-          await at().documents.commit(all.map((one) => write.insert(subscriptionCollection, one)));
-          for (const one of messages) {
-            const expected = all
-              .filter((subscription) => passesMobileFilter(subscription, one))
-              .map(({ id }) => id)
-              .sort();
-            expect((await walk({ topicId, message: one }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(
-              expected,
-            );
-          }
-          expect(await at().deliveries.hasRecipients(topicId)).toBe(wishes.some(({ mobileEnabled }) => mobileEnabled));
-        },
-      ),
-      { numRuns: Number(process.env.MODEL_RUNS ?? 60), endOnFailure: false },
-    );
-  });
-
-  test('a topic has recipients while a subscription has mobile notifications enabled', async () => {
-    const topicId = newId();
-    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
-    await subscribe(topicId, { mobileEnabled: false });
-    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
-    const on = await subscribe(topicId, { priorityThreshold: 5 });
-    expect(await at().deliveries.hasRecipients(topicId)).toBe(true);
-    await at().documents.remove(subscriptionCollection, on.id);
-    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
   });
 }
 

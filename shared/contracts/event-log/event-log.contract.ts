@@ -11,7 +11,8 @@ import {
   readAll,
   testRecord,
 } from './event-log.fixtures.ts';
-import type { ConsumeOptions, Consumption, EventLog } from '../../ports/event-log.ts';
+import { describeCrashes, describeMemberships, slow } from './event-log-members.contract.ts';
+import type { ConsumeOptions, EventLog } from '../../ports/event-log.ts';
 
 /** A log's storage on its engine, which remains when the log is closed or its process dies. */
 export interface EventLogPlace {
@@ -23,9 +24,6 @@ export interface EventLogPlace {
   readonly hasManyClients: boolean;
   remove(): Promise<void>;
 }
-
-/** Groups of a killed process are released after the session timeout of the engine. */
-const slow = 60_000;
 
 /** The contract of every event log, with a new place for each test. */
 export function eventLogContract(name: string, newPlace: () => Promise<EventLogPlace>): void {
@@ -58,8 +56,8 @@ export function eventLogContract(name: string, newPlace: () => Promise<EventLogP
 
     appending(open);
     consuming(open);
-    memberships(open);
-    crashes(open, start, () => place);
+    describeMemberships(open);
+    describeCrashes(open, start, () => place);
   });
 }
 
@@ -335,122 +333,4 @@ function consuming(open: () => Promise<EventLog>): void {
     release.resolve();
     await consumption.close();
   });
-}
-
-function memberships(open: () => Promise<EventLog>): void {
-  test('close aborts the batch’s signal, waits for the handler, and commits completed batches', async () => {
-    const log = await open();
-    const group = newGroup();
-    const ids = await appendTo(log, 5, 0);
-    let finished = false;
-    const entered = Promise.withResolvers<void>();
-    const consumption = await log.consume({
-      group,
-      onBatch: async ({ signal, partition, records }) => {
-        if (partition !== 0 || records.length < 5) return;
-        entered.resolve();
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-        await new Promise((resolve) => setImmediate(resolve));
-        finished = true;
-      },
-    });
-    await entered.promise;
-    await consumption.close();
-    expect(finished).toBe(true);
-
-    const next = collector();
-    await log.consume({ group, onBatch: next.onBatch });
-    const [last] = await appendTo(log, 1, 0);
-    await eventually(() => next.ids().has(last!));
-    for (const id of ids) expect(next.ids().has(id)).toBe(false);
-  });
-
-  test('closing twice, and closing the log before a consumer, does not fail', async () => {
-    const log = await open();
-    const consumption = await log.consume({ group: newGroup(), onBatch: () => Promise.resolve() });
-    await consumption.close();
-    await consumption.close();
-    await log.consume({ group: newGroup(), onBatch: () => Promise.resolve() });
-    await log.close();
-    await log.close();
-  });
-
-  test(
-    'members of a group share partitions and hand over without loss on close',
-    async () => {
-      const log = await open();
-      const group = newGroup();
-      const readers = [collector(), collector()];
-      const consumptions: Consumption[] = [];
-      for (const reader of readers) consumptions.push(await log.consume({ group, onBatch: reader.onBatch }));
-      const both = () => new Set([...readers[0]!.ids(), ...readers[1]!.ids()]);
-
-      const whileBoth = await appendTo(log, 60);
-      await eventually(() => expect(both()).toEqual(new Set(whileBoth)), { timeoutMs: 25_000 });
-      const appending = appendTo(log, 200);
-      await consumptions[0]!.close();
-      const countAtClose = readers[0]!.seen.length;
-      const during = await appending;
-      const after = await appendTo(log, 60);
-      await eventually(() => expect(both()).toEqual(new Set([...whileBoth, ...during, ...after])), {
-        timeoutMs: 25_000,
-      });
-      expect(readers[0]!.seen.length).toBe(countAtClose);
-      for (const reader of readers) reader.expectOrdered();
-    },
-    slow,
-  );
-}
-
-function crashes(
-  open: () => Promise<EventLog>,
-  start: (mode: 'append' | 'consume', group?: string) => Child,
-  place: () => EventLogPlace,
-): void {
-  test(
-    'keeps records acknowledged by a killed process, in order',
-    async () => {
-      const child = start('append');
-      await eventually(() => child.lines.length > 300, { timeoutMs: 25_000 });
-      await child.kill();
-      const acknowledged = child.lines.map(
-        (line) => JSON.parse(line) as { caller: number; partition: number; id: string; offset: number },
-      );
-
-      const log = await open();
-      const seen = await readAll(log, acknowledged.length);
-      const offsets = new Map(seen.map(({ offset, record }) => [record.message.id, offset]));
-      for (const { id, offset } of acknowledged) expect(offsets.get(id)).toBe(offset);
-      for (const own of Map.groupBy(acknowledged, ({ caller }) => caller).values())
-        expectGrowing(own.map(({ offset }) => offset));
-      const next = await log.append(0, testRecord(), 'alarms');
-      expectGrowing([
-        ...acknowledged
-          .filter(({ partition }) => partition === 0)
-          .map(({ offset }) => offset)
-          .sort((a, b) => a - b),
-        next,
-      ]);
-    },
-    slow,
-  );
-
-  test(
-    'redelivers the batch of a killed member to the next one',
-    async () => {
-      const group = newGroup();
-      const before = await open();
-      const ids = await appendTo(before, 40);
-      if (!place().hasManyClients) await before.close();
-      const child = start('consume', group);
-      await eventually(() => child.lines.length >= 5, { timeoutMs: 25_000 });
-      await child.kill();
-
-      const log = place().hasManyClients ? before : await open();
-      const reader = collector();
-      await log.consume({ group, onBatch: reader.onBatch });
-      await eventually(() => expect(reader.ids()).toEqual(new Set(ids)), { timeoutMs: 40_000 });
-    },
-    slow,
-  );
 }

@@ -68,3 +68,11 @@ export function deleted(offset: number, message: Message, deletedAt = message.ti
     record: { type: 'message_deleted', timestamp: deletedAt, message: redacted(message, deletedAt) },
   };
 }
+
+/** Like the port's `removeExpired`, but returns counts only. */
+export async function removeExpired(
+  messages: Messages,
+  ...args: Parameters<Messages['removeExpired']>
+): Promise<Map<string, number>> {
+  return new Map([...(await messages.removeExpired(...args))].map(([topicId, volume]) => [topicId, volume.messages]));
+}

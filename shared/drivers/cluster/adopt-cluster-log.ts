@@ -1,4 +1,5 @@
-import type { KafkaJSDeleteGroupsError } from 'kafkajs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Admin, KafkaJSDeleteGroupsError } from 'kafkajs';
 import { logGroups } from '../../domain/log/log-groups.ts';
 import { baseAfterRestore } from '../../domain/log/base-after-restore.ts';
 import { baseAbove } from '../../domain/log/base-above.ts';
@@ -64,16 +65,17 @@ function basesOf(seen: RecordedLog, partitions: number): number[] {
 
 const groupIdNotFound = 69;
 const nonEmptyGroup = 68;
+/** The group's coordinator is loading, unknown or moving, which lasts a moment after a broker starts; KafkaJS does not retry. */
+const coordinatorNotReady = [14, 15, 16];
 const forgetTimeoutMs = 10_000;
+const forgetPauseMs = 200;
 
 /** Without a committed offset, a group starts at the first record. Kafka rejects this for a group with members. */
 async function resetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
   try {
     await admin.call(async (client) => {
       for (const group of logGroups) {
-        await client.deleteGroups([kafkaGroupId(topic, group)]).catch((error: unknown) => {
-          if (errorCodeOf(error) !== groupIdNotFound) throw error;
-        });
+        await deleteGroup(client, kafkaGroupId(topic, group));
       }
     }, forgetTimeoutMs);
   } catch (error) {
@@ -83,6 +85,21 @@ async function resetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
     });
   } finally {
     await admin.close();
+  }
+}
+
+async function deleteGroup(client: Admin, groupId: string): Promise<void> {
+  const deadline = performance.now() + forgetTimeoutMs / 2;
+  for (;;) {
+    try {
+      await client.deleteGroups([groupId]);
+      return;
+    } catch (error) {
+      const code = errorCodeOf(error);
+      if (code === groupIdNotFound) return;
+      if (code === undefined || !coordinatorNotReady.includes(code) || performance.now() > deadline) throw error;
+      await pause(forgetPauseMs);
+    }
   }
 }
 

@@ -28,9 +28,9 @@ export class RowsDigest {
 }
 
 /** Serializes to JSON with sorted keys. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, nested: unknown) => {
-    if (typeof nested !== 'object' || nested === null || Array.isArray(nested)) return nested;
-    return Object.fromEntries(Object.entries(nested).sort(([a], [b]) => (a < b ? -1 : 1)));
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, held: unknown) => {
+    if (typeof held !== 'object' || held === null || Array.isArray(held)) return held;
+    return Object.fromEntries(Object.entries(held).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 }

@@ -24,7 +24,7 @@ import { publishReply } from './publish-to-topic.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
 
 /** The fields that ntfy's clients send to the root; other fields are ignored. */
-export const jsonPublishSchema = z
+const jsonPublishSchema = z
   .object({
     topic: z.string(),
     message: z.string().meta({ minLength: 1, maxLength: messageLimits.textCodePoints }).nullish(),

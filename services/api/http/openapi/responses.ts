@@ -5,7 +5,7 @@ import { commonHeaders, headersOfStatus, requestIdHeader, successHeaders } from 
 import type { JsonObject, JsonSchemas } from './json-schemas.ts';
 
 /** The body of every error response. */
-export const errorSchema = z
+const errorSchema = z
   .object({ detail: z.string() })
   .meta({ id: 'Error', description: 'The fault, described for the caller.' });
 

@@ -4,6 +4,7 @@ import { asManagersSee, type MessageFilter } from '../../../domain/messages/mess
 import type { Clock } from '../../../platform/clock.ts';
 import type { ReconciledRecord } from '../../../ports/messages/message-ingest.ts';
 import type { ExpiredOfTopic, MessageRetention } from '../../../ports/messages/message-retention.ts';
+import type { MessageReads } from '../../../ports/messages/message-reads.ts';
 import type { StorageFeatures } from '../../../ports/engine.ts';
 import type { Messages } from '../../../ports/messages/messages.ts';
 import { planMsMax, planTookTooLong } from '../../../ports/messages/plan-limit.ts';
@@ -99,6 +100,22 @@ export function openSqliteMessages({
     reconcile: (_partition, records) => reaching(() => settle(records)),
     watermark: () => reaching(() => writer.end() - 1),
     moveWatermark: async () => undefined,
+    ...readsOf(reads),
+    countAfter: (marks, page) =>
+      reaching(() => {
+        if (hasForeignCommits()) clearCaches();
+        return countAfter(marks, page);
+      }),
+    ...searchesOf(pages, texts),
+    ...sweepsOf({ plans, ...sweeping }),
+    ping: () => reaching(() => void file.db.prepare('SELECT 1').get()),
+    close: async () => void (await Promise.all([pages.close(), texts.close(), plans.close()])),
+  };
+}
+
+/** The port's reads of one topic or message. */
+function readsOf(reads: SqliteMessageReads): Omit<MessageReads, 'countAfter'> {
+  return {
     find: (messageId) => reaching(() => reads.find(messageId)),
     findMany: (messageIds) => reaching(() => messageIds.map(reads.find).filter((message) => message !== null)),
     newest: (topicId, page) => reaching(() => reads.newest(topicId, page)),
@@ -116,15 +133,6 @@ export function openSqliteMessages({
     offsetAtTime: (topicId, time) => reaching(() => reads.offsetAtTime(topicId, time)),
     lastOffsets: (topicIds) => reaching(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
     topicStats: (topicIds) => reaching(() => reads.topicStats(topicIds)),
-    countAfter: (marks, page) =>
-      reaching(() => {
-        if (hasForeignCommits()) clearCaches();
-        return countAfter(marks, page);
-      }),
-    ...searchesOf(pages, texts),
-    ...sweepsOf({ plans, ...sweeping }),
-    ping: () => reaching(() => void file.db.prepare('SELECT 1').get()),
-    close: async () => void (await Promise.all([pages.close(), texts.close(), plans.close()])),
   };
 }
 

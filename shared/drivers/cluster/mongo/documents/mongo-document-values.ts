@@ -40,12 +40,12 @@ export function decodeFields(collection: AnyCollection, fields: readonly string[
  * JSON is stored natively, so that queries and people can read it. Values that MongoDB, BSON or mongoose would
  * interpret, reject or change are stored as text: `{ jsonText: "…" }`.
  */
-export function encodeJson(value: unknown): unknown {
+function encodeJson(value: unknown): unknown {
   if (isPlain(value, 0)) return value;
   return { [textKey]: JSON.stringify(value) };
 }
 
-export function decodeJson(value: unknown): unknown {
+function decodeJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const text = (value as { [textKey]?: unknown })[textKey];
   return typeof text === 'string' ? (JSON.parse(text) as unknown) : value;
