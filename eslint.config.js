@@ -17,7 +17,7 @@ const browserGlobals = [
 ];
 
 export default tseslint.config(
-  { plugins: { tocsin: { rules: { 'plain-english': plainEnglish } } } },
+  { plugins: { tocsin: { rules: { 'plain-english': plainEnglish } } }, rules: { 'tocsin/plain-english': 'error' } },
   { ignores: ['**/node_modules/', '**/data/', 'tmp/'] },
   {
     files: ['**/*.ts'],

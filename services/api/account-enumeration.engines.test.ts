@@ -89,7 +89,7 @@ function watchedPort<P extends object>(portName: string, port: P): P {
   });
 }
 
-/** A value without what differs from request to request: ids, addresses and times, but for how long they are. */
+/** Replaces IDs, addresses and times, which differ between requests, by placeholders of the same length. */
 function likeOf(value: unknown): string {
   if (typeof value === 'object' && value !== null && 'uniqueKeys' in value)
     return (value as unknown as typeof users).name;
@@ -115,8 +115,7 @@ interface Tried {
 let tries = 0;
 
 /**
- * Sends the request, from an address of its own (each as long as the others), and resolves with its answer and what was
- * done for it.
+ * Sends the request from a separate address (all of the same length). Resolves with the response and the recorded work.
  */
 async function tryOnce(path: string, json: object): Promise<Tried> {
   tries += 1;

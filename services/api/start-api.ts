@@ -58,9 +58,9 @@ export interface ApiOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Replaces its own; not closed by the node. */
+  /** Shared password hashing, which the node does not close. Default: its own. */
   readonly passwords?: Passwords;
-  /** The URL of the metrics. */
+  /** The registry for the node's metrics. */
   readonly metrics?: Registry;
   readonly tracing?: Tracing;
   /** Aborted when the node starts to close and is no longer ready. */
@@ -90,10 +90,10 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: timeoutsCheckedMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      requireHostHeader: false, // refused by the application with JSON
+      requireHostHeader: false, // the application rejects it with JSON
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
     });
-    // The handlers are there before the first request is: nothing is awaited between this and `server.on`.
+    // No await from here to `server.on`, so no request arrives without its handlers.
     const url = await listen(server, config);
     own.add(() => finish(server, requests));
     const baseUrl = config.BASE_URL ?? url;
@@ -124,7 +124,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     };
     countStreams(deps);
     own.add(() => streams.endAll(drain));
-    // First of all nobody new is let in: whoever is cut off now connects to another node.
+    // First, accept no new connections, so that disconnected clients connect to another node.
     own.add(async () => {
       leaving.abort();
       requests.leave();
@@ -164,11 +164,11 @@ function serveRequests(server: Server, deps: ApiDeps, requests: OpenRequests): v
   };
   server.on('request', serve);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A body that will not be read need not be sent.
+    // Do not ask for a body that will be rejected.
     if (!announcesTooMuch(request)) response.writeContinue();
     serve(request, response);
   });
-  server.on('checkExpectation', serve); // of what else is expected nothing is promised (RFC 9110 §10.1.1)
+  server.on('checkExpectation', serve); // other expectations may be ignored (RFC 9110 §10.1.1)
   server.on('upgrade', upgrades(deps));
   server.on('clientError', answerClientError);
 }
@@ -204,15 +204,15 @@ async function listen(server: Server, config: Config): Promise<string> {
 }
 
 /**
- * Takes no new connections. Those that are open are left as they are, which `close` of an HTTP server would not do: a request
- * that is on its way on an idle one would be lost.
+ * Accepts no new connections and keeps open ones. `close` of an HTTP server would also close idle ones, which may be
+ * receiving a request.
  */
 async function stopListening(server: Server): Promise<void> {
-  await nextTurn(); // behind the one in which whoever waits to be let in is
+  await nextTurn(); // connections that wait are accepted first
   NetServer.prototype.close.call(server);
 }
 
-/** Lets requests that are under way finish, and those come that are on their way; then ends what is still connected. */
+/** Waits for requests in progress and for those being received, then closes the remaining connections. */
 async function finish(server: Server, requests: OpenRequests): Promise<void> {
   const isConnected = () => new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count > 0)));
   for (let waitedMs = 0; waitedMs < requestsMsMax; waitedMs += 50) {
@@ -223,7 +223,7 @@ async function finish(server: Server, requests: OpenRequests): Promise<void> {
   server.close(); // ends its timers
 }
 
-/** What Node refuses by itself is told in JSON, too. */
+/** Responds with JSON to requests that Node rejects. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -14,16 +14,16 @@ import type { RequestContext } from './http/route.ts';
 import { admit, readQuery, requireCredentialOnce, sendError } from './http/run-route.ts';
 import { websocketSink } from './live/websocket-sink.ts';
 
-/** What a client sends is ignored; a frame beyond this closes with 1009. */
+/** Frames from clients are ignored; a larger one closes the connection with 1009. */
 const frameBytesMax = 64 * 1024;
 
 /**
- * Serves WebSocket upgrades of `/{topic}/ws` and `/ws`. A stream that may not be opened is refused in the handshake with the same
- * status and body as over HTTP.
+ * Serves WebSocket upgrades of `/{topic}/ws` and `/ws`. Rejects a stream in the handshake with the same status and body as
+ * over HTTP.
  */
 export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: frameBytesMax });
-  server.on('wsClientError', () => undefined); // so that `ws` leaves the answer to us
+  server.on('wsClientError', () => undefined); // `ws` must not respond itself
   return (request, socket, head) => {
     socket.on('error', () => socket.destroy());
     const response = refusalOn(deps, request, socket as Socket);
@@ -84,11 +84,11 @@ interface Handshake {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** Carries the headers that every answer has. */
+  /** Has the headers of every response. */
   readonly response: ServerResponse;
 }
 
-/** `ws` completes the handshake synchronously when nothing refuses it. Throws 400 for a handshake that is none. */
+/** `ws` completes a valid handshake synchronously. Throws 400 for an invalid one. */
 function accept(server: WebSocketServer, { request, socket, head, response }: Handshake): WebSocket {
   let accepted: WebSocket | undefined;
   const addHeaders = (headers: string[]) => {
@@ -97,7 +97,7 @@ function accept(server: WebSocketServer, { request, socket, head, response }: Ha
   server.once('headers', addHeaders);
   server.handleUpgrade(request, socket, head, (webSocket) => {
     accepted = webSocket;
-    webSocket.on('error', () => undefined); // a protocol error closes the socket by itself
+    webSocket.on('error', () => undefined); // after a protocol error `ws` closes the socket
   });
   server.off('headers', addHeaders);
   if (accepted === undefined) throw new AppError('invalid', 'Not a valid WebSocket handshake');

@@ -101,7 +101,7 @@ test('finds topic and message case-insensitively', async () => {
 });
 
 describe('a missing topic or message', () => {
-  test('returns 404 naming what is missing', async () => {
+  test('returns 404 naming the missing resource', async () => {
     const [topic, other] = [await topicWith(['one']), await topicWith(['two'])];
     expect(await owner.delete(deletion({ name: newTopicName() }, topic.ids[0]!))).toMatchObject({
       status: 404,

@@ -12,7 +12,7 @@ const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\
 
 /** Where a publisher's connection ends, as the bytes sent until then. */
 const cuts: Record<string, { isWhole: boolean; sent: (head: string, body: string) => string }> = {
-  'behind the headers': { isWhole: false, sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n` },
+  'after the headers': { isWhole: false, sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n` },
   'in the body': {
     isWhole: false,
     sent: (head, body) => `${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, -5)}`,

@@ -28,7 +28,7 @@ test('making a topic private ends the streams of callers without access with 440
     await watch({ topic: topic.name, query: `token=${token}` }),
   ];
   const lost = [
-    await watch({ topic: topic.name, beside: [other.name] }),
+    await watch({ topic: topic.name, otherTopics: [other.name] }),
     await watch({ topic: topic.name, token: reader.client.token }),
     await watch({ topic: topic.name, query: `api_key=${key}` }),
   ];
@@ -44,7 +44,7 @@ test('deleting a topic ends all its streams with 4404, also those of its tokens'
   const { token } = (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }))
     .body;
   const all = [
-    await watch({ topic: topic.name, beside: [other.name] }),
+    await watch({ topic: topic.name, otherTopics: [other.name] }),
     await watch({ topic: topic.name, token: owner.client.token }),
     await watch({ topic: topic.name, query: `token=${token}` }),
   ];

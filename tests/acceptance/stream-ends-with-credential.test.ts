@@ -18,7 +18,7 @@ async function owned() {
     owner,
     topic,
     watch: (by: { query?: string; token?: string }) =>
-      watchStreams(streams, { topic: topic.name, beside: by.query?.includes('tk_') ? [] : [other.name], ...by }),
+      watchStreams(streams, { topic: topic.name, otherTopics: by.query?.includes('tk_') ? [] : [other.name], ...by }),
   };
 }
 

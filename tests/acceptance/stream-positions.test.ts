@@ -106,7 +106,7 @@ test('the event ID of each message contains all topics of the stream and resumes
   expect((await second.ready()).recovered).toBe(true);
 });
 
-test('while several topics resume, every event ID resumes what is missing', async () => {
+test('while several topics resume, every event ID resumes without gaps', async () => {
   const owner = await stack.person({ tier: 'TEAM' });
   const [a, b] = [await filledTopic(owner), await filledTopic(owner)];
   const path = `/sse?topics=${a.name},${b.name}`;

@@ -23,7 +23,7 @@ async function teamTopic() {
 test('streams end when access ends without a notification to the nodes', async () => {
   const { owner, member, team, topic } = await teamTopic();
   const open = await createTopic(owner);
-  const reader = await watch({ topic: topic.name, beside: [open.name], token: member.client.token });
+  const reader = await watch({ topic: topic.name, otherTopics: [open.name], token: member.client.token });
   await reader.expectEnd(4403, async () => {
     const found = await findMember(store.documents(), team, member.id);
     await store.documents().remove(teamMembers, found!.id);

@@ -83,7 +83,7 @@ function filterMessages(bytes: Buffer, isKept: (message: Buffer) => boolean): { 
   }
 }
 
-/** The index of an incomplete message head; the length of the bytes if there is none. */
+/** The index of an incomplete message head; the length of the bytes if no head is incomplete. */
 function startOfHead(bytes: Buffer, from: number): number {
   for (let at = Math.max(from, bytes.length - messageHead.length + 1); at < bytes.length; at += 1) {
     if (bytes.subarray(at).equals(messageHead.subarray(0, bytes.length - at))) return at;

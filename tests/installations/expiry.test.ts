@@ -83,7 +83,7 @@ test('a stream that resumes after an expired message reports possible loss', asy
   await eventually(async () => expect((await ready()).recovered).toBe(false), patience);
 });
 
-/** Runs `tocsin retention …` beside the running stack. */
+/** Runs `tocsin retention …` against the running stack. */
 const command = (...args: string[]) => runCommand(['retention', ...args], '', running.env);
 
 describe('the operator', () => {

@@ -147,7 +147,7 @@ test.each([
   ['that is missing', { email: undefined }],
   ['that is not verified', { email_verified: false }],
   ['with unknown verification', { email_verified: undefined }],
-  ['that is none', { email: 'nobody' }],
+  ['that is malformed', { email: 'nobody' }],
 ])('the first sign-in fails with an email %s', async (_what, claims) => {
   expect(await signIn(newPerson(claims).subject)).toEqual({ error: 'email_not_verified' });
 });

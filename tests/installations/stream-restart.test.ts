@@ -59,7 +59,7 @@ test.each([
       // In the first round there are no earlier messages: the client only knows its start position.
       for (const round of [0, 1]) {
         await end();
-        if (lastNode() > 0) await publishAndExpect(`while it is away, ${round}`);
+        if (lastNode() > 0) await publishAndExpect(`while the node is down, ${round}`);
         await server().start();
         await publishAndExpect(`when it is back, ${round}`);
         await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(expected.length), { timeoutMs: patienceMs });

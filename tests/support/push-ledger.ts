@@ -30,7 +30,7 @@ export interface PushLedger {
 const phones = [
   { device: 'everything', settings: {}, matches: () => true },
   { device: 'urgent only', settings: { priority_threshold: 5 }, matches: ({ line }: Acked) => line.priority >= 5 },
-  { device: 'tag that nobody uses', settings: { tags_filter: ['unused'] }, matches: () => false },
+  { device: 'unused tag', settings: { tags_filter: ['unused'] }, matches: () => false },
 ];
 
 /** Registers the phones, each with its own account that subscribes to all topics. */
@@ -76,6 +76,6 @@ export async function pushLedger(
       }).then(
         () => undefined,
         () => undefined,
-      ), // the verdict says what is missing
+      ), // the verdict lists missing pushes
   };
 }

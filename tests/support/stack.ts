@@ -29,7 +29,7 @@ export function testStack(): TestStack {
   return JSON.parse(text) as TestStack;
 }
 
-/** Opens the stack's document store, to arrange what has no endpoint. Close it in afterAll. */
+/** Opens the stack's document store, to create states that no endpoint creates. Close it in afterAll. */
 export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testStack()): Promise<OperatorStore> {
   const { openDocumentsOfWorker } = globalThis as { openDocumentsOfWorker?: typeof openStackDocuments };
   if (openDocumentsOfWorker !== undefined) {

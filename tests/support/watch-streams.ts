@@ -21,15 +21,15 @@ export interface WatchedStreams {
   expectOpen(publish: (text: string) => Promise<unknown>): Promise<void>;
 }
 
-/** Opens a stream of every kind on the topic; streams of several topics also include `beside`. */
+/** Opens a stream of every kind on the topic; streams of several topics also include `otherTopics`. */
 export async function watchStreams(
   streams: StreamsUse,
-  of: { topic: string; beside?: readonly string[]; query?: string } & OpenOptions,
+  of: { topic: string; otherTopics?: readonly string[]; query?: string } & OpenOptions,
 ): Promise<WatchedStreams> {
-  const { topic, beside = [], query = '', ...options } = of;
+  const { topic, otherTopics = [], query = '', ...options } = of;
   const all = await Promise.all(
     kinds.map(({ open, node, path }) =>
-      streams[open](`${path(topic, [...beside, topic].join(','))}${query}`, { ...options, node }),
+      streams[open](`${path(topic, [...otherTopics, topic].join(','))}${query}`, { ...options, node }),
     ),
   );
   for (const stream of all) {

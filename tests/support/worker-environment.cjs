@@ -1,8 +1,8 @@
 const { TestEnvironment } = require('jest-environment-node');
 
 /**
- * What nearly every acceptance file needs, loaded by Node once for all files of a worker. Jest would load it anew for each:
- * the packages of the cluster's store, and the validators of every answer, were a second of CPU time a file.
+ * Modules that nearly every acceptance file needs, loaded once per worker. Jest would load them again for each file, which
+ * takes a second of CPU time.
  */
 const loaded = () => Promise.all([import('./fetch-checked.ts'), import('./stack.ts')]);
 

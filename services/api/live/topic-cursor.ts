@@ -29,12 +29,12 @@ export interface CursorStart {
 }
 
 /**
- * One topic on one stream, from a position into the live feed without gap or repeat: listen first, read history
- * second, hand on what came meanwhile third, and go live in the same turn of the event loop.
+ * One topic on one stream, from a position into the live feed without gaps or duplicates: listens, reads history, delivers
+ * the records buffered meanwhile, and goes live in the same turn of the event loop.
  */
 export class TopicCursor {
   readonly #options: CursorOptions;
-  /** Nothing is handed on before the start. */
+  /** Delivers nothing before the start. */
   #end: CursorEnd | undefined;
   readonly #stopListening: () => void;
   #waiting: Delivery[] | null = [];

@@ -58,7 +58,7 @@ export class TopicFeed {
   #topicName: string;
   #subscribed: ChannelSubscription | undefined;
   #last = -1;
-  /** The newest message in history at `#last`; null if there is none, undefined if unknown. */
+  /** The newest message in history at `#last`; null if history is empty, undefined if unknown. */
   #newest: Newest | null | undefined;
   #recent = new RecentMessages(Infinity);
   readonly #places = new Map<string, Place>();
@@ -118,8 +118,8 @@ export class TopicFeed {
   }
 
   /**
-   * Returns the newest message in history, null if there is none. Undefined if only the store knows: the feed has not heard of it, has
-   * not reached its offset, or the message has expired.
+   * Returns the newest message in history, null if history is empty. Undefined if only the store knows it: the feed has not
+   * received it, has not reached its offset, or it has expired.
    */
   newestAt(offset: number, now: number): Newest | null | undefined {
     if (offset > this.#last) return undefined;
