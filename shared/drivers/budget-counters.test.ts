@@ -38,7 +38,7 @@ test('a temporarily fast clock costs at most one window', () => {
   const counters = new BudgetCounters();
   const hourMs = 3_600_000;
   for (let n = 0; n < 3; n += 1) counters.take([window('minute', 60_000)], 24 * hourMs);
-  // Counted uses stay: no more than the limit is accepted within the window.
+  // Counted uses remain, so no more than the limit is accepted within the window.
   expect(counters.take([window('minute', 60_000)], 0)).toEqual({
     accepted: false,
     windows: [{ remaining: 0, resetAt: 60_000 }],
@@ -48,7 +48,7 @@ test('a temporarily fast clock costs at most one window', () => {
   expect(counters.size).toBe(0);
 });
 
-test('counts slightly out-of-order times into one window', () => {
+test('counts calls with slightly out-of-order times in one window', () => {
   const counters = new BudgetCounters();
   const day = (endsAt: number): BudgetWindow => ({ key: 'day', limit: 3, span: { endsAt } });
   const midnight = 86_400_000;

@@ -14,12 +14,12 @@ interface Counter {
 }
 
 /**
- * Limits memory in a flood of new keys (addresses). A counter takes about 200 bytes. Beyond the limit, the
- * windows that end first are dropped, one second's worth at a time.
+ * Limits memory under a flood of new keys (addresses). A counter takes about 200 bytes. Beyond the limit, drops the
+ * windows that end within the earliest second.
  */
 const countersMax = 1_000_000;
 
-/** Callers pass the time of their request, so times can be out of order by this much. */
+/** Callers pass the time of their request, so consecutive times can decrease by up to this much. */
 const clockJitterMs = 5_000;
 
 /**
@@ -77,7 +77,7 @@ export class BudgetCounters {
     return counter !== undefined && counter.endsAt > now ? { key, ...counter } : undefined;
   }
 
-  /** Restores a window counted elsewhere or earlier. */
+  /** Restores a stored window. */
   restore({ key, uses, endsAt }: CountedWindow): void {
     this.#delete(key);
     this.#set(key, { uses, endsAt });
@@ -96,8 +96,8 @@ export class BudgetCounters {
   }
 
   /**
-   * Returns the window's counter, unless it has ended. If the clock was set back since its start, it ends as if it
-   * started now.
+   * Returns the window's counter, unless the window has ended. If the clock was set back since the window started,
+   * moves its end to that of a window that starts now.
    */
   #live(window: BudgetWindow, now: number): Counter | undefined {
     const counter = this.#counters.get(window.key);

@@ -10,7 +10,7 @@ export interface ChannelListener {
 /** The listeners per channel in this process. */
 export class ChannelListeners {
   readonly #log: Logger;
-  /** The lists are replaced, never changed, so that a running delivery reaches the listeners at its start. */
+  /** The lists are immutable, so that a delivery reaches exactly the listeners registered at its start. */
   readonly #lists = new Map<string, readonly ChannelListener[]>();
 
   constructor(log: Logger) {

@@ -18,11 +18,11 @@ export const jobRules = {
   backoffMsMax: hourMs,
   leaseMsDefault: 10_000,
   graceMsDefault: 10_000,
-  /** How long the ID of a finished job is known, within the engine's limits. */
+  /** How long the ID of a finished job is remembered, within the engine's limits. */
   finishedLifeMs: dayMs,
   failedLifeMs: 30 * dayMs,
   failedMax: 10_000,
-  /** Lost leases after which a job fails, so that a job that kills its process is not run forever. */
+  /** Lost leases after which a job fails, so that a job that kills its process is not retried forever. */
   lostLeasesMax: 100,
   /** Runs after which RetryLater fails the job, so that it is not retried forever. */
   startsMax: 10_000,
@@ -42,10 +42,10 @@ export function checkedJob({
 }: NewJob): CheckedJob {
   checkId(id);
   if (!Number.isInteger(priority) || priority < 1 || priority > 100)
-    throw new RangeError(`a job's priority is 1 to 100, not ${priority}`);
+    throw new RangeError(`a job's priority must be 1 to 100, got ${priority}`);
   if (!Number.isInteger(attempts) || attempts < 1)
-    throw new RangeError(`a job has at least one attempt, not ${attempts}`);
-  if (!(delayMs >= 0) || !(backoffMs >= 0)) throw new RangeError('a job’s delay and backoff are not negative');
+    throw new RangeError(`a job must have at least one attempt, got ${attempts}`);
+  if (!(delayMs >= 0) || !(backoffMs >= 0)) throw new RangeError("a job's delay and backoff must not be negative");
   return { id, data, delayMs: Math.ceil(delayMs), priority, attempts, backoffMs };
 }
 
@@ -53,7 +53,7 @@ export function checkId(id: string): void {
   if (!idForm.test(id)) throw new RangeError(`invalid ID of a job or schedule: ${id}`);
 }
 
-/** Returns the job of a schedule's slot. Its ID is the same in every replica, so that only the first one adds it. */
+/** Returns the job of a schedule's slot. Its ID is the same on every replica, so that it is added once. */
 export const slotJob = ({ id, data }: Schedule, slot: number): NewJob => ({ id: `${id}.${slot}`, data });
 
 /** Returns the pause after the n-th failed run, in milliseconds. */

@@ -7,8 +7,8 @@ const dash = 45;
 const isDash = (at: number): boolean => at === 8 || at === 13 || at === 18 || at === 23;
 
 /**
- * Packs an ID for large tables: a UUID to its 16 bytes, which sort like the text; other IDs stay unchanged. Reads
- * digit by digit, because each push packs a dozen IDs, and a regular expression would take ten times as long.
+ * Packs an ID for large tables: a UUID becomes its 16 bytes, which sort like the text; other IDs stay unchanged. Reads
+ * digit by digit, because each push packs a dozen IDs and a regular expression takes ten times as long.
  */
 export function packId(id: string): Uint8Array | string {
   if (id.length !== uuidLength) return id;

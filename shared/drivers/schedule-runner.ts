@@ -22,13 +22,13 @@ export interface ScheduleRunnerOptions {
   readonly log: Logger;
 }
 
-/** How soon changes by other replicas are noticed. */
+/** The interval at which changes by other replicas are noticed. */
 const pollMs = 1_000;
 
-/** How late a slot is still fired after a delay (a blocked event loop, an outage of the engine). */
+/** How late a slot can fire after a delay (a blocked event loop, an outage of the engine). */
 const latenessMaxMs = 60_000;
 
-/** Limits the slots of a short interval after a pause. The latest ones are fired. */
+/** Limits the slots of a short interval that fire after a pause, to the latest ones. */
 const slotsPerTickMax = 100;
 
 interface TrackedSchedule {
@@ -39,8 +39,8 @@ interface TrackedSchedule {
 }
 
 /**
- * Fires a queue's schedules while this process works on it. Every replica fires every slot; the job's ID ensures a
- * single job. Only the definitions are stored, so no state can be lost between two slots.
+ * Fires a queue's schedules while this process has a worker on it. Every replica fires every slot, and the job's ID
+ * ensures a single job. Only the definitions are stored, so no state can be lost between two slots.
  */
 export class ScheduleRunner {
   readonly #store: ScheduleStore;
@@ -120,7 +120,7 @@ export class ScheduleRunner {
   }
 }
 
-/** Returns passed slots that are not too old, at most `slotsPerTickMax`, in order. */
+/** Returns due slots that are not too old, in order, at most the latest `slotsPerTickMax`. */
 function dueSlots({ slots, until }: TrackedSchedule, now: number): number[] {
   const due: number[] = [];
   let slot = slots.after(Math.max(until, now - latenessMaxMs));

@@ -14,7 +14,7 @@ export interface ScheduleSlots {
  */
 export function scheduleSlots(every: Schedule['every']): ScheduleSlots {
   if (typeof every === 'number') {
-    if (!Number.isInteger(every) || every < 1) throw new RangeError(`not an interval in milliseconds: ${every}`);
+    if (!Number.isInteger(every) || every < 1) throw new RangeError(`invalid interval in milliseconds: ${every}`);
     return { after: (time) => (Math.floor(time / every) + 1) * every };
   }
   const cron = parse(every);
@@ -25,6 +25,6 @@ function parse(expression: string): Cron {
   try {
     return new Cron(expression, { mode: '5-part', timezone: 'UTC' });
   } catch (error) {
-    throw new RangeError(`not a cron expression of five fields: ${expression}`, { cause: error });
+    throw new RangeError(`invalid cron expression, five fields are required: ${expression}`, { cause: error });
   }
 }

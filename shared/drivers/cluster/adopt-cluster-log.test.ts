@@ -109,7 +109,7 @@ describeWithEngines('the log of a store', (engines) => {
     await connection.close();
   };
 
-  test('of another cluster is rejected, cannot be adopted while a node runs, and gets a time-based base after a restore', async () => {
+  test('on another cluster is rejected, cannot be adopted while a node runs, and gets a time-based base after a restore', async () => {
     await used();
     const running = await openTestEngine(place);
     await running.eventLog.consume({ group: 'fanout', onBatch: collector().onBatch });

@@ -22,8 +22,8 @@ export type AdoptOptions = Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'
 
 /**
  * Makes the topic on these brokers the store's log: sets the base of each partition above every assigned offset, and
- * the groups to the log's first record. Changes nothing if the store already knows the log: it ends above every
- * assigned offset. Safe to repeat after a crash. Throws an error for the operator while a node runs, and if the log has
+ * moves the groups to the log's first record. Changes nothing if the store already knows the log and the log ends above
+ * every stored offset. Can be repeated after a crash. Throws an error for the operator if a node runs or the log has
  * fewer partitions than the store's topics use.
  */
 export function adoptClusterLog(options: AdoptOptions): Promise<AdoptedLog> {
@@ -70,7 +70,7 @@ const coordinatorNotReady = [14, 15, 16];
 const forgetTimeoutMs = 10_000;
 const forgetPauseMs = 200;
 
-/** Without a committed offset, a group starts at the first record. Kafka rejects this for a group with members. */
+/** Deletes the groups' offsets, so that they start at the first record. Kafka rejects this for a group with members. */
 async function resetGroups(admin: KafkaAdmin, topic: string): Promise<void> {
   try {
     await admin.call(async (client) => {

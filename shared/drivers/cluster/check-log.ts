@@ -9,7 +9,7 @@ export function partitionsSeen({ known, watermarks }: RecordedLog): number {
   return Math.max(known?.bases.length ?? 0, ...[...watermarks.keys()].map((partition) => partition + 1));
 }
 
-/** Returns why the log does not belong to the store, as text for the operator, or null. */
+/** Returns why the log does not belong to the store, as text for the operator; null if it belongs. */
 export function checkLog(seen: RecordedLog, { clusterId, partitions, endsAtOpen }: OpenedLog): string | null {
   const { known, watermarks } = seen;
   if (known !== null && known.clusterId !== clusterId)

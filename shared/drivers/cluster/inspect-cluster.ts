@@ -14,7 +14,7 @@ export interface InspectClusterOptions {
 }
 
 /**
- * Checks the three engines, and whether the log belongs to the store, concurrently, each for some seconds at most.
+ * Checks Kafka, MongoDB and Redis, and whether the log belongs to the store, concurrently and for some seconds at most.
  * Changes nothing.
  */
 export async function inspectCluster({ stores, kafka, log }: InspectClusterOptions): Promise<Finding[]> {

@@ -37,7 +37,7 @@ export function inspectLog({
   return looking.catch(() => []);
 }
 
-/** The log as a start would see it, which creates a missing topic. */
+/** Reads the properties of the log like a start, but creates no topic. */
 async function describeLog(admin: KafkaAdmin, { topic, partitions }: KafkaTopicOptions): Promise<OpenedLog> {
   const { clusterId } = await admin.call((client) => client.describeCluster(), timeoutMs);
   const exists = (await admin.call((client) => client.listTopics(), timeoutMs)).includes(topic);

@@ -51,7 +51,10 @@ describeWithEngines('an installation', (engines) => {
       parts.filter(({ name }) => name !== 'topics').map(({ name, rows, digest }) => [name, { rows, digest }]),
     );
 
-  /** Topics with messages, an edit and a deletion, a push, a consumer, and values that engines store differently. */
+  /**
+   * Creates topics with messages, an edit and a deletion, a push, a consumer, and values that engines store
+   * differently.
+   */
   const fill = (place: TestPlace) =>
     withEngine(place, async (engine) => {
       const { documents, messages, deliveries, eventLog } = engine;
@@ -203,7 +206,7 @@ describeWithEngines('an installation', (engines) => {
     const target = newPlace('embedded');
     await expect(importFrom(target.config, 'bent')).rejects.toThrow('messages.ndjson.gz differs from the export');
 
-    // Interrupted: nothing opens it, the same import completes it, another one is rejected.
+    // An interrupted import prevents opening, the same import completes it, and another import is rejected.
     const stop = (line: string) => {
       if (line.startsWith('changes:')) throw new Error('cut off');
     };

@@ -6,8 +6,8 @@ import type { Messages } from '../../ports/messages/messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
 /**
- * Opens the documents and the bus, and the jobs and messages if requested, for the command line; nodes may run. Loads
- * the clients of Kafka and of the jobs only if needed.
+ * Opens the documents and the bus, and on request the jobs and messages, for the command line. Nodes may run. Loads the
+ * clients of Kafka and of the job queue only if needed.
  */
 export function openClusterDocuments(options: ClusterStoresOptions): Promise<{
   documents: Documents;

@@ -42,7 +42,7 @@ export function openClusterRows(
       close: () => own.closeAll(),
       state: () => stateOf({ seen, eventLog, hasMembers: () => hasMembers(admin, kafka.topic) }),
     });
-    // An import killed at its end may have moved the watermarks, but not the base.
+    // An import killed at its end may have moved the watermarks but not the bases.
     if ((await rows.importPlace()) === null) requireKnownLog(seen, eventLog, kafka.topic);
     return rows;
   });

@@ -12,17 +12,17 @@ import { openMongo } from './mongo/mongo-connection.ts';
 import { openMongoDocuments } from './mongo/documents/mongo-documents.ts';
 import { openRedisBus } from './redis/redis-bus.ts';
 
-/** The configuration that identifies an installation, for nodes and the command line. */
+/** The configuration of an installation's stores, for nodes and the command line. */
 export interface ClusterStoresOptions {
   readonly stores: ClusterConfig;
-  /** The topic's name also separates installations on the same Redis server. */
+  /** The prefix of Redis keys and channels. The topic's name also separates installations on the same Redis server. */
   readonly kafka: KafkaTopicOptions;
   readonly collections: readonly AnyCollection[];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Opens MongoDB with the documents, and the bus; `own` closes them. */
+/** Opens MongoDB, the documents and the bus; `own` closes them. */
 export async function openClusterStores(
   own: Closers,
   options: ClusterStoresOptions,

@@ -23,7 +23,7 @@ export interface ClusterOptions extends ClusterStoresOptions {
 
 /**
  * Opens the engine on Kafka, MongoDB and Redis. Throws an error that names the component if Kafka or MongoDB is
- * unreachable. Redis may be down; dependent functions start when it recovers.
+ * unreachable. Redis may be down; what depends on it starts when it recovers.
  */
 export function openCluster(options: ClusterOptions): Promise<Engine> {
   const { clock, log } = options;
@@ -53,8 +53,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
 }
 
 /**
- * Opens the log with the store's base. Rejects a log that does not belong to the store; a store without a log accepts
- * it.
+ * Opens the log with the store's bases. Records it in a store without a log; throws if it does not belong to the store.
  */
 async function openKnownLog(
   connection: Connection,

@@ -61,8 +61,7 @@ export interface EmbeddedOptions {
 }
 
 /**
- * Opens the engine on one SQLite file, exclusively for this process. Throws DataDirInUse if another Tocsin uses the
- * directory, and throws if the file was written by a newer version.
+ * Opens the engine on one SQLite file, exclusively for this process. Throws DataDirInUse if another Tocsin uses the directory, and an Error if the file was written by a newer version.
  *
  * Log record and message are written in one transaction: the event log uses the message store's table.
  */
@@ -103,7 +102,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
 }
 
 /**
- * Opens the documents, and the jobs and messages if requested, for the command line. A server may run on the same
+ * Opens the documents, and on request the jobs and messages, for the command line. A server may run on the same
  * directory.
  */
 export function openEmbeddedDocuments(
@@ -134,7 +133,7 @@ export function openEmbeddedDocuments(
   });
 }
 
-/** Copies the directory's file to another one; a server may run. See copyStore. */
+/** Backs up the directory's file to `to`; a server may run. See copyStore. */
 export function backUpEmbedded(
   dataDir: string,
   to: string,
@@ -144,7 +143,7 @@ export function backUpEmbedded(
 }
 
 /**
- * Copies another file, which does not change, to the directory's file. Throws DataDirInUse while a server uses the
+ * Restores the directory's file from a backup, which stays unchanged. Throws DataDirInUse while a server uses the
  * directory, and an error for the operator if the file already exists.
  */
 export async function restoreEmbedded(
@@ -161,8 +160,8 @@ export async function restoreEmbedded(
 }
 
 /**
- * Opens the file as rows: for an export of a snapshot, while a server may run, or for an import, which creates a
- * missing directory and throws DataDirInUse while a server runs.
+ * Opens the file as rows. An export reads a snapshot, and a server may run. An import creates a missing directory and
+ * throws DataDirInUse while a server runs.
  */
 export function openEmbeddedRows({
   dataDir,
@@ -180,7 +179,7 @@ export function openEmbeddedRows({
     migrate(file, migrations);
     openSqliteDocuments({ file, collections }); // creates their tables
     if (purpose === 'export') {
-      // From here on, this connection reads the snapshot of its first read.
+      // From now on, this connection reads the snapshot of its first read.
       file.db.exec('BEGIN; SELECT position FROM log_end');
       own.add(() => file.db.exec('COMMIT'));
     }

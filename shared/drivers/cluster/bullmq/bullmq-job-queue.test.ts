@@ -42,7 +42,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       await place.remove();
     });
 
-    /** Resolves with the milliseconds until the call was rejected as unavailable. */
+    /** Resolves with the time in milliseconds until the call was rejected as unavailable. */
     const refusal = async (call: () => Promise<unknown>): Promise<number> => {
       const started = performance.now();
       await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
@@ -107,7 +107,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       }, 60_000);
     }
 
-    test('records the end of a run after an outage, without running the job again', async () => {
+    test('stores the outcome of a run after an outage, without running the job again', async () => {
       const running = gate();
       const { runs } = await collect(jobs, queue, { run: () => running.wait() });
       await other.add(queue, [newJob()]);
@@ -166,7 +166,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         proxy.restore();
         await other.ping();
         await eventually(() => expect(proxy.connectionCount).toBe(0));
-        // Counted only now, because the system accepts a connection before the proxy sees it.
+        // Counts connections only now, because the system accepts a connection before the proxy sees it.
         const tries = proxy.acceptedCount;
         await other.add(`${queue}-later`, [newJob({ id: fault, delayMs: 1_500 })]);
         const later = await collect(other, `${queue}-later`);

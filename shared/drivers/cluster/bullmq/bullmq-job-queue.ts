@@ -28,12 +28,9 @@ export interface BullmqJobQueueOptions {
 }
 
 /**
- * The job queue of many nodes: BullMQ on a Redis server without eviction and with an append-only file. Resolves when the
- * connection is open, or after two seconds: a node can start while Redis is down, and its workers start when it recovers.
- * The ID of a finished job is known for at least a day, unless 100,000 jobs of its queue finished after it.
+ * The job queue of a cluster: BullMQ on a Redis server without eviction and with an append-only file. Resolves when the connection is open, or after two seconds: a node can start while Redis is down, and its workers start when Redis recovers. Remembers the ID of a finished job for at least a day, unless 100,000 jobs of its queue finished after it.
  *
- * `ScheduleRunner` fires schedules instead of BullMQ's job schedulers, which create the next job when the previous one
- * is claimed: a slot missed without workers would be caught up, and a lost job would end its schedule.
+ * Schedules use `ScheduleRunner` instead of BullMQ's job schedulers, which create the next job when the previous one is claimed: they would catch up on a slot missed without workers, and a lost job would end its schedule.
  */
 export async function openBullmqJobQueue(options: BullmqJobQueueOptions): Promise<JobQueue> {
   const jobs = new BullmqJobQueue(options);
@@ -46,11 +43,11 @@ const openTimeoutMs = 2_000;
 class BullmqJobQueue implements JobQueue {
   readonly #options: BullmqJobQueueOptions;
   readonly #clock: Clock;
-  /** For calls on the queue; fails fast. */
+  /** For queue commands; fails fast. */
   readonly #commands: RedisConnection;
   /** For the workers; waits for Redis. Opened with the first worker. */
   #working: RedisConnection | undefined;
-  /** The workers' blocking connections, created by BullMQ, which cannot close them while they wait for Redis. */
+  /** The workers' blocking connections. BullMQ creates them but cannot close them while they wait for Redis. */
   readonly #blockingConnections = new Set<Redis>();
   readonly #queues = new Map<string, Queue<JobData>>();
   readonly #workers = new Map<string, Set<BullmqJobWorker>>();
@@ -85,7 +82,7 @@ class BullmqJobQueue implements JobQueue {
     }));
     const [first, ...others] = made;
     await this.#call(queue, async (engine) => {
-      // A single job needs no transaction, which would double the cost.
+      // A single job needs no transaction, which doubles the cost.
       if (others.length === 0) await engine.add(first!.name, first!.data, first!.opts);
       else await engine.addBulk(made);
     });
@@ -213,7 +210,7 @@ class BullmqJobQueue implements JobQueue {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
     const { prefix, log } = this.#options;
-    // Neither waits for Redis nor sends anything before the first command: a failure there would be permanent.
+    // Must not wait for Redis or send anything before the first command, because a failure there would be permanent.
     const options = {
       connection: this.#commands.redis,
       prefix,

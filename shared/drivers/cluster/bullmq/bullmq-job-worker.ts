@@ -8,7 +8,10 @@ import { failureReason, jobRules, retryPauseMs } from '../../job-rules.ts';
 export interface BullmqJobWorkerOptions extends WorkOptions {
   readonly queue: string;
   readonly prefix: string;
-  /** Shared by the workers of the process, each of which opens another one for blocking. Not closed by them. */
+  /**
+   * Shared by the workers of the process, which do not close it. Each worker opens another connection for blocking
+   * commands.
+   */
   readonly redis: Redis;
   readonly log: Logger;
 }
@@ -20,14 +23,13 @@ const retryDelayMs = 1_000;
 const finishedMax = 100_000;
 
 /**
- * The interval of checks for lost leases, as a fraction of the lease: the job of a killed worker waits at most 1 ¼
- * leases.
+ * Checks for lost leases per lease: the job of a killed worker waits at most 1 ¼ leases.
  */
 const checksPerLease = 4;
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1_000);
 
-/** Time limit for closing an idle worker. Without Redis it would not end. */
+/** Time limit for closing an idle worker, which would never close without Redis. */
 const leaveTimeoutMs = 2_000;
 
 class LeavingWorker extends BullmqWorker<JobData> {
@@ -61,7 +63,7 @@ export class BullmqJobWorker implements Worker {
       settings: { backoffStrategy: (failedRuns, _type, _error, job) => retryPauseMs(backoffMsOf(job), failedRuns) },
     });
     this.#worker.on('error', (error) => {
-      // The connection logs its loss once, not on each retry.
+      // The connection logs its own loss once; this would log each retry.
       log[isConnectionError(error) ? 'debug' : 'warn']({ err: error, queue }, 'job worker error');
     });
   }
@@ -77,7 +79,7 @@ export class BullmqJobWorker implements Worker {
     }
   }
 
-  /** Maps a failed run for BullMQ. */
+  /** Maps the error of a run to BullMQ's errors. */
   async #failure(error: unknown, job: BullmqJob<JobData>, token: string): Promise<Error> {
     const reason = failureReason(error);
     if (error instanceof Discard) return new UnrecoverableError(reason);
@@ -102,13 +104,10 @@ export class BullmqJobWorker implements Worker {
     if (this.#running.size > 0) await this.#releaseLeases();
   }
 
-  /** Releases the leases of running jobs, so that other workers need not wait. Without Redis they expire. */
+  /** Releases the leases of running jobs, so that other workers need not wait for them to expire. */
   async #releaseLeases(): Promise<void> {
     const { log, queue } = this.#options;
-    log.warn(
-      { queue, jobs: this.#running.size },
-      'jobs were still running when their worker closed, other workers run them',
-    );
+    log.warn({ queue, jobs: this.#running.size }, 'worker closed while jobs were running, other workers take over');
     const left = [...this.#running].map(([job, token]) => job.moveToWait(token));
     await settledWithin(leaveTimeoutMs, left);
   }

@@ -111,7 +111,7 @@ async function readSettings(admin: Admin, topic: string): Promise<Map<string, st
   return new Map(resources[0]!.configEntries.map(({ configName, configValue }) => [configName, configValue]));
 }
 
-/** Topic settings that break the guarantees if someone changes them. */
+/** Checks the topic settings that the guarantees depend on. */
 export function topicSettingFindings(
   found: Findings,
   { topic, retentionDays }: Pick<KafkaTopicOptions, 'topic' | 'retentionDays'>,

@@ -2,7 +2,7 @@ import type { Admin } from 'kafkajs';
 import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
 import { within } from '../../../async/within.ts';
 
-/** The first broker offset of a partition and the one after its last. */
+/** A partition's first broker offset, and the one after its last. */
 export interface PartitionBounds {
   readonly low: number;
   readonly high: number;
@@ -24,7 +24,7 @@ export class KafkaAdmin {
     this.#connection = connection;
   }
 
-  /** Runs the work within the time, and retries once on a new connection. */
+  /** Runs the work with a time limit, and retries once on a new connection. */
   async call<T>(work: (admin: Admin) => Promise<T>, timeoutMs: number): Promise<T> {
     const deadline = performance.now() + timeoutMs;
     try {

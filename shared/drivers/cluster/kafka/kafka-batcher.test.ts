@@ -8,7 +8,7 @@ const record = (partition: number, bytes = 10): OutgoingRecord => ({
   headers: {},
 });
 
-/** A batcher whose sends end when the test asks for it. */
+/** A batcher whose sends end on the test's request. */
 function heldBatcher() {
   const sends: { records: readonly OutgoingRecord[]; answer: PromiseWithResolvers<Map<number, number>> }[] = [];
   const batcher = new KafkaBatcher((records) => {

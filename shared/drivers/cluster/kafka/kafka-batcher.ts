@@ -20,7 +20,7 @@ interface Waiting {
 const waitingMax = 10_000;
 const waitingBytesMax = 16 * 1024 * 1024;
 
-/** kafkajs copies a partition's list for each added record, so the cost is quadratic. */
+/** Limited because kafkajs copies a partition's list for each added record, which is quadratic. */
 const batchSizeMax = 1_000;
 /** A partition's share of a request must stay below the broker's `message.max.bytes`, 1,048,588 by default. */
 const partitionBytesMax = 900_000;
@@ -30,8 +30,9 @@ const recordOverheadBytes = 320;
 const traceOverheadBytes = 32;
 
 /**
- * Batches single appends: one batch is in flight at a time, and records that arrive meanwhile form the next. So
- * batches grow with the load, an idle log responds after one round trip, and records keep the order of their appends.
+ * Batches single appends: one batch is in flight at a time, and records that arrive meanwhile form the next one.
+ * Batches grow with the load, an append to an idle log takes one round trip, and records keep the order of their
+ * appends.
  */
 export class KafkaBatcher {
   readonly #send: SendRecords;
@@ -58,7 +59,7 @@ export class KafkaBatcher {
       this.#waiting.push({ record, bytes, resolve, reject });
       if (this.#isSending) return;
       this.#isSending = true;
-      setImmediate(() => void this.#sendAll()); // together with other records of this tick
+      setImmediate(() => void this.#sendAll()); // batches it with other records of this tick
     });
   }
 
@@ -80,7 +81,7 @@ export class KafkaBatcher {
       }
       for (const { bytes } of batch) this.#bytes -= bytes;
       this.#count -= batch.length;
-      // Callers that waited for this batch append again in this tick and should be in the next one.
+      // Callers that waited for this batch may append again in this tick; the next batch includes their records.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#isSending = false;
@@ -106,7 +107,7 @@ function traceBytes({ headers: { traceparent, tracestate } }: OutgoingRecord): n
   return traceparent === undefined ? 0 : traceOverheadBytes + traceparent.length + (tracestate?.length ?? 0);
 }
 
-/** The records of a partition have consecutive offsets in batch order. */
+/** Returns the record's offset: the records of a partition have consecutive offsets in batch order. */
 function settle(batch: readonly Waiting[], firstOffsets: ReadonlyMap<number, number>): void {
   const next = new Map(firstOffsets);
   for (const { record, resolve, reject } of batch) {

@@ -14,7 +14,7 @@ export interface KafkaConnection {
   readonly log: Logger;
 }
 
-/** A connection for the components of the driver. */
+/** The connection settings and loggers that the driver's components share. */
 export interface KafkaWiring extends KafkaConnection {
   /** Receives kafkajs' log lines; shared by all clients to suppress repetitions. */
   readonly clientLog: (entry: LogEntry) => void;
@@ -23,27 +23,28 @@ export interface KafkaWiring extends KafkaConnection {
 /** A kafkajs client with its own sockets. */
 export interface KafkaClient {
   readonly kafka: Kafka;
-  /** Closes all its connections: pending requests fail immediately, and no timer remains. */
+  /** Closes all connections and timers. Pending requests fail immediately. */
   destroy(): void;
 }
 
 export interface KafkaClientOptions {
   readonly requestTimeoutMs: number;
-  /** The number of connection retries with the next broker before the client fails. Default 2. */
+  /** The number of retries, each with the next broker, before a connection attempt fails. Default 2. */
   readonly retries?: number;
 }
 
-/** Limits a connection attempt in a network that drops packets. */
+/** Time limit of a connection attempt, for networks that drop packets. */
 const connectionTimeoutMs = 2_000;
 const keepAliveMs = 30_000;
-/** Repetitions of a log line within this time are logged at debug level; an outage would log hundreds per minute. */
+/**
+ * Repetitions of a log line within this time are logged at debug level, because an outage causes hundreds per minute.
+ */
 const repeatedAfterMs = 10_000;
 const closedByTocsin = 'closed by Tocsin';
 
 /**
- * Creates a client. kafkajs shares state between the producers and consumers of one client (committed offsets) and
- * starts with the first broker of the list, so each producer, consumer and admin has its own client with a shuffled
- * list.
+ * Creates a client for one producer, consumer or admin, because those of one kafkajs client share state (committed
+ * offsets). Shuffles the brokers, because kafkajs always starts with the first one.
  */
 export function kafkaClient(
   connection: KafkaWiring,
@@ -70,7 +71,7 @@ export function kafkaClient(
       sockets.add(socket);
       socket.once('close', () => {
         sockets.delete(socket);
-        socket.unref = () => socket; // kafkajs repeats it during an outage, and each time adds a listener
+        socket.unref = () => socket; // kafkajs calls it repeatedly during an outage and adds a listener each time
       });
       return socket;
     },

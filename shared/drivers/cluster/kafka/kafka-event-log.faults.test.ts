@@ -161,7 +161,7 @@ describeWithEngines('kafka: the event log during outages', ({ kafkaBrokers }) =>
         expect(placed.has(`${publisher % 3}:${offset}:${id}`)).toBe(true);
       for (const own of Map.groupBy(acknowledged, ({ publisher }) => publisher).values())
         expectGrowing(own.map(({ offset }) => offset));
-      expect(new Set(seen.map(({ record }) => record.message.id)).size).toBe(seen.length); // sends nothing twice
+      expect(new Set(seen.map(({ record }) => record.message.id)).size).toBe(seen.length); // without sending a record twice
     },
     slow,
   );

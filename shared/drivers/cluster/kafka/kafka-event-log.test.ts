@@ -16,7 +16,7 @@ describeWithEngines('kafka', ({ kafkaBrokers }) => {
 });
 
 describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers }) => {
-  /** Another program with access to the brokers. */
+  /** Simulates another program with access to the brokers. */
   const other = new Kafka({ brokers: kafkaBrokers.split(','), logLevel: logLevel.NOTHING });
   let topic: string;
   let log: KafkaEventLog;
@@ -144,7 +144,7 @@ describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers })
           }),
           headers,
         },
-        // Not a Tocsin ID: jobs and streams only accept those.
+        // Not a Tocsin ID; jobs and streams accept only UUIDs.
         {
           value: JSON.stringify({ ...whole, timestamp: headers.ce_time, expires_at: headers.ce_time, id: 'order 42' }),
           headers,
@@ -324,7 +324,7 @@ describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers })
 const texts = ({ headers }: KafkaMessage): Record<string, string> =>
   Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]));
 
-/** Ends only when the batch is revoked. */
+/** A handler that ends only when the batch is revoked. */
 const hang = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 

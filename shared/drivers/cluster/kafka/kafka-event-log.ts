@@ -17,7 +17,7 @@ export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions
   readonly base?: (partition: number) => number;
 }
 
-/** An event log on Kafka and its cluster ID: offsets are only valid on this cluster. */
+/** An event log on Kafka, with its cluster ID, because offsets are only valid on one cluster. */
 export interface KafkaEventLog extends EventLog {
   readonly clusterId: string;
   /** The end offset of each partition on the broker when the log was opened. */
@@ -27,13 +27,13 @@ export interface KafkaEventLog extends EventLog {
 const openTimeoutMs = 10_000;
 const openAttemptMs = 4_000;
 const openPauseMs = 250;
-/** The grace period for rejected logins, because a starting broker may not know its users yet. */
+/** How long rejected logins are retried, because a starting broker may not know its users yet. */
 const refusedMs = 1_000;
 const responseTimeoutMs = 2_000;
 
 /**
- * Opens the log on the topic, which is created if missing. Throws an error that names the brokers if they are
- * unreachable for ten seconds, or reject the login for a second.
+ * Opens the log on the topic, and creates the topic if missing. Throws an error that names the brokers if they are
+ * unreachable for ten seconds or reject the login for a second.
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has unexpected internals, not patching its idle timer');
@@ -65,7 +65,7 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
   }
 }
 
-/** kafkajs also uses this error name if the connection ends during a login. */
+/** kafkajs also reports a connection lost during the login with this error. */
 const isLoginRejected = (error: unknown): boolean =>
   error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
 
@@ -91,7 +91,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #members = new Set<KafkaMember>();
   /** The known end offset on the broker, per partition. */
   readonly #nextOffsets: Map<number, number>;
-  /** Why appends are stopped. */
+  /** Why appends stopped; null while they are accepted. */
   #regression: Error | null = null;
   #closing: Promise<void> | undefined;
 
@@ -120,7 +120,8 @@ class OpenKafkaEventLog implements KafkaEventLog {
   }
 
   /**
-   * Prevents assigning offsets twice if the topic is recreated, or a broker loses its last records, while nodes run.
+   * Prevents offsets from being assigned twice if the topic is recreated, or a broker loses its last records, while
+   * nodes run.
    */
   #onlyGrowing(partition: number, offset: number): number {
     const next = this.#nextOffsets.get(partition) ?? 0;
@@ -176,7 +177,8 @@ class OpenKafkaEventLog implements KafkaEventLog {
         this.#admin.bounds(topic, responseTimeoutMs),
         this.#admin.committed(kafkaGroupId(topic, group), topic, responseTimeoutMs),
       ]);
-      // A group without a committed offset, or with a removed one, starts at the first available record.
+      // A group without a committed offset, or whose offset was removed from the log, starts at the first available
+      // record.
       return [...bounds].reduce(
         (sum, [partition, { low, high }]) => sum + high - Math.max(low, committed.get(partition) ?? low),
         0,

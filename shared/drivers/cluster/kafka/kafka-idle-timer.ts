@@ -10,11 +10,9 @@ interface RequestQueue {
 const patched = Symbol('tocsin: idle timer patched');
 
 /**
- * Stops kafkajs 2.2.4 from waking up 868 times per second on every connection that once had a response: its check for
- * throttled requests re-arms a 1 ms timer forever, which costs 5 % of a core and makes Node 24 warn of
- * negative timeouts (https://github.com/tulios/kafkajs/issues/1751). Remove it when fixed upstream.
+ * Stops kafkajs 2.2.4 from waking up 868 times per second on every connection after its first response: its check for throttled requests re-arms a 1 ms timer forever, which costs 5 % of a core and makes Node 24 warn of negative timeouts (https://github.com/tulios/kafkajs/issues/1751). Remove this patch when the bug is fixed upstream.
  *
- * Resolves with whether the patch was applied; does not change versions with other internals.
+ * Resolves with whether the patch was applied. It is not applied to versions with other internals.
  */
 export function patchKafkaIdleTimer(): boolean {
   const proto = requestQueuePrototype();

@@ -8,8 +8,8 @@ const rebuildPauseMs = { first: 250, longest: 2_000 } as const;
 const handlersTimeoutMs = 10_000;
 
 /**
- * A permanent member of a consumer group: runs sessions with kafkajs consumers and replaces each one that
- * crashed or stalled.
+ * A permanent member of a consumer group: runs kafkajs consumers, one at a time, and replaces each one that crashes or
+ * stalls.
  */
 export class KafkaMember implements Consumption {
   readonly #options: SessionOptions;
@@ -31,7 +31,7 @@ export class KafkaMember implements Consumption {
     };
   }
 
-  /** Resolves once the group is joined or the member is closed. */
+  /** Resolves once the member has joined the group or is closed. */
   start(): Promise<void> {
     this.#running = this.#run();
     return this.#joined.promise;

@@ -18,7 +18,10 @@ export interface ReaderOptions {
 /** The pause before a retry of the same records. */
 export const retryPauses = { firstPauseMs: 100, longestPauseMs: 5_000 } as const;
 const batchSizeDefault = 1_000;
-/** Prefetched records: enough to keep the handler busy, few enough for a dozen partitions in memory. */
+/**
+ * The maximum number of prefetched records: enough to keep the handler busy, few enough to hold a dozen partitions in
+ * memory.
+ */
 const bufferedBytesMax = 1024 * 1024;
 
 /**
@@ -47,7 +50,9 @@ export class KafkaPartitionReader {
     this.#batchSizeMax = options.consume.batchSizeMax ?? batchSizeDefault;
   }
 
-  /** Broker offset of the next record to fetch; null while it is the group's unknown committed offset. */
+  /**
+   * Broker offset of the next record to fetch; null if the reader starts at the committed offset and has no record yet.
+   */
   get offset(): number | null {
     return this.#offset;
   }
@@ -88,14 +93,14 @@ export class KafkaPartitionReader {
     this.#arrived?.resolve();
   }
 
-  /** Resolves when there is room for more records, or the reader was stopped. */
+  /** Resolves when the buffer has room or the reader is stopped. */
   room(): Promise<void> {
     if (!this.isFull || this.signal.aborted) return Promise.resolve();
     this.#room ??= Promise.withResolvers();
     return this.#room.promise;
   }
 
-  /** Aborts the running batch and drops buffered records, which another member handles or which are fetched again. */
+  /** Aborts the running batch and drops buffered records; another member handles them, or they are fetched again. */
   stop(): void {
     this.#abort.abort();
     this.#buffer = [];

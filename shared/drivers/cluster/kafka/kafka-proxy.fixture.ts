@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 
 /**
- * A TCP proxy in front of a broker on 127.0.0.1 that understands enough of Kafka's protocol to break it on request. It
- * replaces the addresses in the broker's responses by its own, so that clients keep using it.
+ * A TCP proxy for a broker on 127.0.0.1 that understands enough of Kafka's protocol to inject faults. It replaces the
+ * broker's addresses in responses with its own, so that clients keep using it.
  */
 export interface KafkaProxy {
   /** `host:port` for clients; does not change with `refuse` and `accept`. */
@@ -16,13 +16,13 @@ export interface KafkaProxy {
   hold(): void;
   release(): void;
   /**
-   * Called for each response with its connection number. The broker has processed the request. With `cut` the client
-   * loses its connection, with `swallow` it waits, and with `empty` it gets, a moment later, an empty fetch response.
+   * Decides about each response, after the broker has processed the request: `cut` closes the client's connection,
+   * `swallow` drops the response, and `empty` replaces it after a moment with an empty fetch response.
    */
   onAnswer: (apiKey: number, connection: number) => AnswerFate;
   /** The number of client connections so far. */
   readonly connections: number;
-  /** Called for each request. A returned body is the response, and the broker does not see the request. */
+  /** Called for each request. If it returns a body, the proxy responds with it and does not forward the request. */
   onRequest: (apiKey: number) => Buffer | undefined;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export type AnswerFate = 'pass' | 'cut' | 'swallow' | 'empty';
 
 /** The body of an empty response to Fetch v7 to v11. */
 const nothingFetched = Buffer.alloc(14);
-/** The broker's wait for new records. */
+/** How long the broker waits for new records. */
 const nothingFetchedMs = 250;
 
 /** API keys of Kafka. */
@@ -154,7 +154,7 @@ class Link {
   }
 }
 
-/** Calls back with each complete message of the protocol: a four-byte length and its content. */
+/** Calls back with each complete protocol message: a four-byte length and the content. */
 function forEachFrame(socket: net.Socket, take: (frame: Buffer) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
@@ -167,7 +167,7 @@ function forEachFrame(socket: net.Socket, take: (frame: Buffer) => void): void {
   });
 }
 
-/** Addresses are a length-prefixed string and a four-byte port; the host is the same. */
+/** Replaces the port of each address (a length-prefixed host and a four-byte port); the host is the same. */
 function replacePort(frame: Buffer, from: number, to: number): void {
   const host = '127.0.0.1';
   for (let at = frame.indexOf(host); at >= 0; at = frame.indexOf(host, at + host.length)) {

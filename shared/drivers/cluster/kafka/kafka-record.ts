@@ -31,7 +31,7 @@ export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRe
     value: Buffer.from(JSON.stringify(toMessageJson(message, topicName))),
     headers: {
       ce_specversion: '1.0',
-      // An edit or deletion is a separate event; a duplicate of an event has the same ID.
+      // An edit or deletion is an event of its own; duplicates of an event have the same ID.
       ce_id: record.type === 'message' ? message.id : `${message.id}/${record.type}/${record.timestamp}`,
       ce_type: eventTypes[record.type],
       ce_source: `/topics/${topicName}`,

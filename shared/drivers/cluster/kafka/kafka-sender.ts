@@ -11,7 +11,7 @@ interface SenderConnection {
 
 /** The deadline of a send. */
 const sendTimeoutMs = 5_000;
-/** The broker's timeout for replicas is shorter than ours for the broker, so that we receive the error. */
+/** The broker's timeout for its replicas: shorter than `sendTimeoutMs`, so that the broker's error arrives. */
 const brokerTimeoutMs = 4_000;
 /** How long appends wait for a new connection after a failure (such as a moved leader) before they are rejected. */
 const graceMs = 400;
@@ -21,13 +21,9 @@ const connectTimeoutMs = 4_000;
 const probePauseMs = { first: 100, longest: 1_000 } as const;
 
 /**
- * Sends batches through one producer, and replaces it after every failure: the outcome of a failed send is unknown, and
- * a kafkajs producer could confuse later batches with it. Without a producer, sends fail
- * immediately, while it reconnects in the background.
+ * Sends batches through one producer and replaces the producer after every failure: the outcome of a failed send is unknown, and a kafkajs producer could confuse later batches with it. While no producer is connected, sends fail immediately, and the sender reconnects in the background.
  *
- * The producer is not idempotent. It sends each batch once, so the broker sees no duplicates; duplicates of
- * publishers are detected by message ID. And with `idempotent`, kafkajs reuses the sequence number of a
- * failed send for the next batch, which the broker then acknowledges without storing it.
+ * The producer is not idempotent. It sends each batch once, so the broker sees no duplicates, and publishers' duplicates are detected by message ID. With `idempotent`, kafkajs would also reuse the sequence number of a failed send for the next batch, which the broker then acknowledges without storing it.
  */
 export class KafkaSender {
   readonly #connection: KafkaWiring;
@@ -81,7 +77,7 @@ export class KafkaSender {
     if (current !== undefined) await drop(current);
   }
 
-  /** Waits for a pending connection for a short time. */
+  /** Waits briefly for a pending connection. */
   #waitForConnection(): Promise<SenderConnection> {
     if (this.#recovery === undefined || this.#isRejecting) {
       return Promise.reject(new Error('Kafka unreachable', { cause: this.#lastFailure }));
@@ -103,7 +99,7 @@ export class KafkaSender {
   async #recover(): Promise<void> {
     const { signal } = this.#abort;
     const recovery = (this.#recovery = Promise.withResolvers<SenderConnection>());
-    recovery.promise.catch(() => undefined); // callers that wait get the error
+    recovery.promise.catch(() => undefined); // waiting callers get the error
     const rejectAppends = () => {
       this.#isRejecting = true;
       recovery.reject(new Error('Kafka unreachable', { cause: this.#lastFailure }));
@@ -155,7 +151,7 @@ export class KafkaSender {
     const current = { client, producer };
     try {
       await within(connectTimeoutMs, 'connecting to Kafka', producer.connect());
-      // An empty batch makes kafkajs load the topic's metadata, because an accepted connection alone proves nothing.
+      // An accepted connection proves nothing; an empty batch makes kafkajs load the topic's metadata.
       const topicMessages = [{ topic: this.#topic, messages: [] }];
       await within(connectTimeoutMs, 'Kafka’s metadata', producer.sendBatch({ topicMessages }));
       return current;
@@ -166,7 +162,7 @@ export class KafkaSender {
   }
 }
 
-/** Throws if a partition of the batch has no response: kafkajs drops those whose leader moved between its retries. */
+/** Throws if a partition has no response: kafkajs drops partitions whose leader moved between its retries. */
 function firstOffsets(
   responses: readonly { partition: number; baseOffset?: string }[],
   records: readonly OutgoingRecord[],

@@ -25,19 +25,21 @@ export interface SessionOptions {
   readonly reached: Map<number, number>;
 }
 
-/** A long poll delays a seek and a close by up to this time. */
+/** The duration of a fetch without records. Delays a seek and a close by up to this time. */
 const maxWaitMs = 250;
 const sessionTimeoutMs = 10_000;
 const heartbeatIntervalMs = 2_000;
-/** Half a session timeout: heartbeats are sent with fetches, and one missing response must not lose the membership. */
+/**
+ * Half a session timeout: heartbeats are sent between fetches, and one missing response must not end the membership.
+ */
 const requestTimeoutMs = 5_000;
 const connectTimeoutMs = 10_000;
-/** How long a full partition may delay fetches of others before it is paused. */
+/** How long a full partition may delay fetches of other partitions before it is paused. */
 const roomPatienceMs = 200;
 const commitDelayMs = 100;
 /**
- * Five minutes of retries every half second. A failed consumer is replaced by a new member, and the group then
- * waits for the old session to time out.
+ * Retries every half second for five minutes, because replacing a failed consumer is slow: the group waits for its
+ * session to time out.
  */
 const outageRetries = 600;
 const adminTimeoutMs = 2_000;
@@ -46,8 +48,8 @@ const joinTimeoutMs = 60_000;
 const leaveTimeoutMs = 5_000;
 
 /**
- * One kafkajs consumer as a group member, from its connection to its first fault: `ended` then resolves with the
- * reason, and the owner closes it and creates the next one.
+ * One kafkajs consumer as a group member, from its connection to its first failure. `ended` then resolves with the
+ * reason, and the owner closes the session and creates the next one.
  */
 export class KafkaSession {
   readonly #options: SessionOptions;
@@ -76,7 +78,7 @@ export class KafkaSession {
       rebalanceTimeout: sessionTimeoutMs,
       maxWaitTimeInMs: maxWaitMs,
       allowAutoTopicCreation: false,
-      // kafkajs only restarts after some errors, so every crash ends the session here.
+      // kafkajs restarts after some errors only, so every crash ends the session.
       retry: { ...shortPauses, retries: outageRetries, restartOnFailure: () => Promise.resolve(false) },
     });
   }
@@ -86,7 +88,7 @@ export class KafkaSession {
     return this.#ended.promise;
   }
 
-  /** Connects, and joins in the background; rejects if it cannot connect. */
+  /** Connects, and joins the group in the background. Rejects if it cannot connect. */
   async start(): Promise<void> {
     const consumer = this.#consumer;
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
@@ -106,7 +108,7 @@ export class KafkaSession {
     });
   }
 
-  /** Accepts no more records and aborts the running batches; `handling` tracks the end of their handlers. */
+  /** Stops accepting records and aborts the running batches. `handling` resolves when their handlers end. */
   stop(): void {
     this.#isStopped = true;
     clearInterval(this.#watchTimer);
@@ -122,13 +124,13 @@ export class KafkaSession {
     this.#client.destroy();
   }
 
-  /** A new generation of the group: all partitions start over, including kept ones. */
+  /** Starts readers for the partitions of a new group generation, including partitions kept from the previous one. */
   #startGeneration(partitions: readonly number[]): void {
     if (this.#isStopped) return this.#pause(partitions);
     this.#stopReaders();
-    this.#handled.clear(); // the next owner commits offsets of the last generation
+    this.#handled.clear(); // belongs to the previous generation, where other members may own partitions now
     this.#readers = new Map(partitions.map((partition) => [partition, this.#newReader(partition)]));
-    this.#pause(partitions); // no fetches before the start offset is known
+    this.#pause(partitions); // until the start offset is known
     this.#stallWatch.clear();
     if (!this.#hasJoined) this.#options.onJoined();
     this.#hasJoined = true;
@@ -174,7 +176,7 @@ export class KafkaSession {
   }
 
   /**
-   * Returns the broker offset to start from; null for the committed one; undefined if the partition was lost meanwhile.
+   * Returns the broker offset to start from; null for the committed offset; undefined if the partition was revoked.
    */
   #findStart({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
     const { consume, base, log } = this.#options;
@@ -182,7 +184,7 @@ export class KafkaSession {
       const startOffset = (await consume.startAt?.(partition)) ?? null;
       const offset = startOffset === null ? await this.#resumeOffset(partition) : startOffset - base(partition);
       const start = offset === null ? null : await this.#clampToLog(partition, offset);
-      // A restored store can be older than the group's committed offset: reset the offset so that the lag is correct.
+      // A restored store can be behind the group's committed offset. Reset the offset, so that the lag is correct.
       if (startOffset !== null && start !== null) this.#scheduleCommit(partition, start);
       return start;
     };
@@ -195,8 +197,8 @@ export class KafkaSession {
   }
 
   /**
-   * Returns where a previously owned partition resumes, so that records handled since the last commit are not repeated,
-   * and neither are those handled by another member meanwhile. Null for a new partition.
+   * Returns the broker offset at which a previously owned partition resumes, or null for a new partition. Neither
+   * records handled since the last commit nor records handled by another member are repeated.
    */
   async #resumeOffset(partition: number): Promise<number | null> {
     const { admin, topic, consume, reached } = this.#options;
@@ -220,7 +222,7 @@ export class KafkaSession {
     return start;
   }
 
-  /** Passes fetched records to their reader. Unresolved records are fetched again. */
+  /** Passes fetched records to the partition's reader. Records that are not resolved are fetched again. */
   async #fetched({ batch, resolveOffset }: EachBatchPayload): Promise<void> {
     const reader = this.#readers.get(batch.partition);
     if (!reader?.isOpen) return;
@@ -315,7 +317,7 @@ export class KafkaSession {
     this.#control(() => this.#consumer.resume([{ topic: this.#options.topic, partitions: [partition] }]));
   }
 
-  /** A crashed consumer accepts no calls, and its crash may not be reported yet. */
+  /** Runs a command on the consumer. A crashed consumer rejects it, possibly before its crash is reported. */
   #control(command: () => void): void {
     try {
       command();

@@ -4,14 +4,14 @@ interface Observation {
   readonly offset: number | null;
   /** The end offset when this offset was first seen. */
   readonly firstEnd: number;
-  /** When the end was first ahead of this offset; null if it is not. */
+  /** When the end was first seen ahead of this offset; null if it is not ahead. */
   readonly laggingSince: number | null;
 }
 
-/** Longer than any pause of a healthy broker, shorter than readers tolerate. */
+/** Longer than any pause of a healthy broker, and a delay that readers tolerate. */
 const stalledAfterMs = 15_000;
 
-/** Detects that a partition's end is ahead while its reader makes no progress. */
+/** Detects readers that make no progress although the partition has more records. */
 export class StallWatch {
   readonly #now: Clock;
   readonly #observations = new Map<number, Observation>();
@@ -21,8 +21,8 @@ export class StallWatch {
   }
 
   /**
-   * Checks a readable partition. A reader with an unknown offset (null) lags only if the end has advanced since the
-   * first check.
+   * Returns whether the partition's reader is stalled. A reader with an unknown offset (null) lags if the end has
+   * advanced since the first check.
    */
   isStalled(partition: number, { offset, end }: { offset: number | null; end: number }): boolean {
     const known = this.#observations.get(partition);

@@ -1,8 +1,8 @@
 import type { Connection, mongo } from 'mongoose';
 
 /**
- * A transaction idle for this long belongs to a process that died, was disconnected or stalled: our own transactions
- * take milliseconds between statements.
+ * A transaction idle for this long belongs to a process that died, stalled or lost its connection: our transactions
+ * pause only for milliseconds between statements.
  */
 const abandonedAfterMs = 1_000;
 
@@ -11,17 +11,18 @@ interface IdleSession {
 }
 
 /**
- * Ends abandoned transactions of this installation's processes, so that their documents can be written again. MongoDB
- * ends them only after 1.5 times `transactionLifetimeLimitSeconds`. A live process notices it on its next statement and
- * repeats its transaction; a running commit is never ended. Our transactions have the connection's name. Resolves with
- * their number; throws MongoDB's errors, for example for a missing permission.
+ * Ends abandoned transactions of this installation's processes, which block writes to their documents. MongoDB itself
+ * ends them only after 1.5 times `transactionLifetimeLimitSeconds`. Identifies our transactions by the connection's
+ * name. A process that is still alive notices on its next statement and repeats its transaction; a running commit is
+ * never ended. Resolves with the number of ended transactions. Throws MongoDB's errors, for example for a missing
+ * permission.
  */
 export async function endAbandonedTransactions(connection: Connection): Promise<number> {
   const client = connection.getClient();
   const admin = client.db('admin');
   const abandoned = await admin
     .aggregate<IdleSession>([
-      // Every user may list its own transactions.
+      // Lists only the user's own transactions, which needs no permission.
       { $currentOp: { allUsers: false, idleSessions: true } },
       {
         $match: {

@@ -42,7 +42,7 @@ export async function inspectMongo(url: string, log: Logger): Promise<Finding[]>
   }
 }
 
-/** The driver's message, which API users do not see. */
+/** The driver's error message, which API responses do not contain. */
 function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error ? cause.message : message;
 }

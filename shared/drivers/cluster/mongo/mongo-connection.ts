@@ -2,10 +2,10 @@ import { Mongoose, type Connection } from 'mongoose';
 import { AppError, unavailable } from '../../../domain/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 
-/** How long an operation waits for a server. The ports guarantee a response within two seconds during an outage. */
+/** How long an operation waits for a server: the ports guarantee a response within two seconds during an outage. */
 const serverSelectionTimeoutMs = 1_500;
 /**
- * Together with the connect timeout, the time after which a hanging server counts as down and pending operations fail.
+ * With the connect timeout, the time after which a hanging server counts as down and pending operations fail.
  */
 const heartbeatMs = 1_000;
 const connectTimeoutMs = 3_000;
@@ -14,14 +14,13 @@ const socketTimeoutMs = 30_000;
 const poolSizeMax = 50;
 
 /**
- * Connects to a MongoDB replica set, and resolves once a primary responds; otherwise rejects with AppError
- * `unavailable`. The driver recovers from later outages. Writes are acknowledged by the majority, and reads use the
- * primary: they see all acknowledged writes and those about to be acknowledged. Reads with majority concern would miss
- * the last writes of a former primary, although acknowledged, until the new primary knows of that majority (decision
- * 0039). The settings apply to this connection only: filters are sanitized, undeclared fields in them throw, nothing is
- * buffered while the server is down, and no index or collection is created implicitly. The application name is the
- * database, unless the URL contains one, so that abandoned transactions of this installation can be identified. Close
- * with `close()`.
+ * Connects to a MongoDB replica set and resolves once a primary responds; otherwise rejects with AppError
+ * `unavailable`. The driver recovers from later outages. Writes are acknowledged by the majority. Reads use the
+ * primary, so they see all acknowledged writes, and some that are not yet acknowledged. Reads with majority concern
+ * could miss acknowledged writes after a failover (decision 0039). On this connection, filters are sanitized,
+ * undeclared fields in filters throw, nothing is buffered while the server is down, and no index or collection is
+ * created implicitly. The application name is the database's, unless the URL contains one, and identifies abandoned
+ * transactions of this installation. Close with `close()`.
  */
 export async function openMongo(url: string, { log }: { log: Logger }): Promise<Connection> {
   const mongoose = new Mongoose();
@@ -53,12 +52,11 @@ export async function openMongo(url: string, { log }: { log: Logger }): Promise<
 }
 
 /**
- * Returns the database in the URL, or the driver's default. A URL with several hosts cannot be parsed as a standard
- * URL.
+ * Returns the database in the URL, or the driver's default. Does not use `URL`, which rejects several hosts.
  */
 const databaseOf = (url: string): string => /^[^/]+\/\/[^/]+\/([^?]+)/.exec(url)?.[1] ?? 'test';
 
-/** Driver errors that only mean that no server executed the operation or responded. */
+/** Driver errors which mean that no server executed the operation or responded. */
 const unavailableErrors: ReadonlySet<string> = new Set([
   'MongoNetworkError',
   'MongoNetworkTimeoutError',
@@ -104,7 +102,7 @@ export function toUnavailable(error: unknown): unknown {
   const { code, writeErrors } = error as { code?: unknown; writeErrors?: unknown };
   if (unavailableErrors.has(error.name) || (typeof code === 'number' && passing.has(code)))
     return unavailable('Database', error);
-  // A bulk write hides its cause; without a code and a rejected write, it was not a server response.
+  // A bulk write hides its cause. Without a code and a rejected write, the error is not a server response.
   const isInterruptedBulk =
     error.name === 'MongoBulkWriteError' &&
     code === undefined &&

@@ -1,7 +1,7 @@
 import type { Connection } from 'mongoose';
 import { reaching } from './mongo-connection.ts';
 
-/** The store's record of its log. */
+/** The log that the store belongs to. */
 export interface LogBase {
   /** Kafka's cluster ID: offsets are only valid on this cluster. */
   readonly clusterId: string;
@@ -27,7 +27,10 @@ const collectionOf = (connection: Connection) => connection.db!.collection<LogBa
 const watermarksOf = (connection: Connection) =>
   connection.db!.collection<{ _id: number; offset: number }>('watermarks');
 
-/** Reads it before the log's end offsets, so that an intact log never ends below it. Throws `unavailable`. */
+/**
+ * Reads the recorded log. Call it before reading the log's end offsets, so that an intact log never ends below the
+ * stored offsets. Throws `unavailable`.
+ */
 export async function readSeenLog(connection: Connection): Promise<RecordedLog> {
   const [known, watermarks] = await reaching(() =>
     Promise.all([collectionOf(connection).findOne({ _id: 'log' }), watermarksOf(connection).find().toArray()]),
@@ -43,7 +46,7 @@ export function baseOf({ known }: Pick<RecordedLog, 'known'>, partition: number)
   return known?.bases[partition] ?? 0;
 }
 
-/** Records the log in a store without one; the first of several concurrent nodes wins. */
+/** Records the log in a store without one. If nodes do so concurrently, the first one wins. */
 export async function noteLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
   await collectionOf(connection).updateOne(
     { _id: 'log' },
@@ -53,12 +56,13 @@ export async function noteLog(connection: Connection, { clusterId, bases }: LogB
 }
 
 /**
- * Replaces the recorded log or bases, and makes the store's view start at the bases. No node may run.
- * Throws `unavailable`. Repeat it after a crash.
+ * Replaces the recorded log or bases, and moves the watermarks to the bases. No node may run. Throws `unavailable`.
+ * Must be repeated after a crash.
  */
 export function replaceLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
   return reaching(async () => {
-    // First, so that a start in between is rejected: with the old base, the log ends below it.
+    // Moves the watermarks first, so that a node that starts in between is rejected: with the old bases, the log ends
+    // below them.
     await watermarksOf(connection).bulkWrite(
       bases.map((base, partition) => ({
         updateOne: { filter: { _id: partition }, update: { $max: { offset: base - 1 } }, upsert: true },

@@ -7,7 +7,7 @@ import { openMongo } from './mongo-connection.ts';
 /** A unique database on the shared server, for a test. */
 export interface MongoTestDatabase {
   readonly url: string;
-  /** A separate connection like that of another process; closed with the database. */
+  /** Opens a separate connection, like another process; closed with the database. */
   connect(): Promise<Connection>;
   /** Closes the connections and removes the database. */
   drop(): Promise<void>;
@@ -36,7 +36,7 @@ export function mongoTestDatabase(mongoUrl: string, purpose: string): MongoTestD
   };
 }
 
-/** The transactions of a killed process stay open for a minute and prevent dropping their collections. */
+/** Ends the transactions of killed processes, which stay open for a minute and prevent dropping their collections. */
 async function endSessions(connection: Connection, appName: string): Promise<void> {
   const admin = connection.getClient().db('admin');
   const sessions = await admin

@@ -30,7 +30,7 @@ describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
         (await messages.topicStats([record.record.message.topicId])).get(record.record.message.topicId)!.messageCount,
       ).toBe(1);
 
-      // A live process would start again.
+      // A live process would repeat its transaction.
       const goingOn = await left.commitTransaction().catch((error: unknown) => error);
       expect((goingOn as { hasErrorLabel(label: string): boolean }).hasErrorLabel('TransientTransactionError')).toBe(
         true,
@@ -44,7 +44,7 @@ describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
   }, 30_000);
 });
 
-/** A stalled process: a document written, but not committed. */
+/** Simulates a stalled process: a document is written, but not committed. */
 async function beginWriting(connection: Connection, document: { readonly _id: string }): Promise<ClientSession> {
   const session = await connection.startSession();
   session.startTransaction();

@@ -3,7 +3,7 @@ import type { ClientSession, Connection } from 'mongoose';
 import { unavailable } from '../../../domain/errors.ts';
 import { endAbandonedTransactions } from './end-abandoned-transactions.ts';
 
-/** The deadline of a transaction, because of repeated conflicts or an unstable server. */
+/** The deadline of a transaction with repeated conflicts or an unstable server. */
 const attemptsMax = 100;
 const deadlineMs = 10_000;
 const pauseMsMax = 50;
@@ -13,10 +13,10 @@ const suspiciousMs = 250;
 const writeConflict = 112;
 
 /**
- * Runs work in a transaction and commits it with majority write concern. After a conflict or a lost server, the
- * transaction runs again from the start, so the work must have no other effects than its writes. Ends conflicting
- * transactions of dead processes. Other errors of the work abort the transaction and are thrown. Throws AppError
- * `unavailable` if it keeps failing, or if the outcome of the commit is unknown at the deadline.
+ * Runs work in a transaction and commits it with majority write concern. After a conflict or a lost server, runs the
+ * work again, so the work must have no other effects than its writes. Ends conflicting transactions of dead processes.
+ * Other errors of the work abort the transaction and are rethrown. Throws AppError `unavailable` if the transaction
+ * keeps failing or the outcome of the commit is unknown at the deadline.
  */
 export async function inTransaction(
   connection: Connection,
@@ -50,7 +50,7 @@ export async function inTransaction(
   }
 }
 
-/** Retries while the response to the commit is lost: a completed commit is only confirmed. */
+/** Commits, and retries while the response is lost. A retry of a completed commit only confirms it. */
 async function commitWithRetries(session: ClientSession, deadline: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

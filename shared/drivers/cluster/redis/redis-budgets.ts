@@ -31,7 +31,7 @@ return reply`);
 
 /**
  * Input: the windows' keys; for each the maximum remaining milliseconds of the taken window, negative for any. Refunds
- * one use of each live window with uses; windows keep their ends.
+ * one use of each window that has uses; the windows keep their ends.
  */
 const refundScript = redisScript(`
 for i = 1, #KEYS do
@@ -42,13 +42,14 @@ for i = 1, #KEYS do
 end
 return 0`);
 
-/** How far a window's end on a node can be before Redis's: more than the duration of a call, less than any window. */
+/**
+ * How much a window's end on a node can precede its end in Redis: more than the duration of a call, less than any
+ * window.
+ */
 const endToleranceMs = 5_000;
 
 /**
- * Counts budgets in Redis, atomically per call. Ends are sent to Redis as remaining time, not as absolute time: a node
- * with a wrong clock then shortens or extends a window, but never uses one that ends immediately.
- * While Redis is down or silent, this process counts locally with the same limits.
+ * Counts budgets in Redis, atomically per call. Sends ends to Redis as remaining time, so that a node with a wrong clock shortens or extends a window but never creates one that has already ended. While Redis is down or silent, this process counts locally with the same limits.
  *
  * With Redis Cluster, the keys of one call must share a hash tag.
  */

@@ -72,7 +72,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
     test('resubscribes after a cut connection and reports when all subscriptions are back', async () => {
       const channels = Array.from({ length: 2_500 }, (_, n) => `channel-${n}`);
       const seen: string[] = [];
-      // In groups, because on a busy machine all together could exceed the command timeout, which closes the
+      // In groups, because all of them together could exceed the command timeout on a busy machine, which closes the
       // connection.
       for (let at = 0; at < channels.length; at += 100) {
         await Promise.all(
@@ -92,7 +92,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       const started = performance.now();
       await expect(bus.publish('a', ['lost'])).rejects.toMatchObject({ code: 'unavailable' });
       await eventually(() => !bus.isConnected, { timeoutMs: 5_000 });
-      expect(performance.now() - started).toBeLessThan(4_000); // two seconds plus tolerance for a busy machine
+      expect(performance.now() - started).toBeLessThan(4_000); // two seconds, plus tolerance for a busy machine
       expect(events).toEqual([false]);
       proxy.restore();
       await eventually(() => expect(events).toEqual([false, true]));
@@ -167,7 +167,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       proxy.hold();
       const started = performance.now();
       expect(await bus.takeBudget([window], Date.now())).toMatchObject({ accepted: true, windows: [{ remaining: 4 }] });
-      expect(performance.now() - started).toBeLessThan(4_000); // two seconds plus tolerance for a busy machine
+      expect(performance.now() - started).toBeLessThan(4_000); // two seconds, plus tolerance for a busy machine
     });
 
     test('a bus opened during an outage recovers afterwards', async () => {

@@ -18,8 +18,8 @@ export interface RedisBusOptions {
 }
 
 /**
- * The bus of many nodes on Redis 6 or later: one connection for commands, one for subscriptions. Resolves when both are
- * open, or after two seconds: a node can start while Redis is down, and recovers later.
+ * The bus of a cluster, on Redis 6 or later: one connection for commands, one for subscriptions. Resolves when both are
+ * open, or after two seconds: a node can start while Redis is down and recovers later.
  */
 export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
   const bus = new RedisBus(options);

@@ -14,8 +14,8 @@ export interface RedisConnectionOptions {
 }
 
 /**
- * A silent Redis counts as down after three heartbeats without a byte, one that does not accept the login after eight.
- * Streams then read from the store, so this is most of their delay. Disconnecting from a slow Redis costs a reconnect
+ * A silent Redis counts as down after three heartbeats without a received byte, or eight during the login. Streams then
+ * read from the store, so this is most of their delay. Disconnecting from a Redis that is only slow costs a reconnect
  * and a read of the store.
  */
 const heartbeatMs = 250;
@@ -37,7 +37,7 @@ const commandTimeoutMs = 1_000;
  */
 export class RedisConnection {
   readonly redis: Redis;
-  /** For the log, if the connection cannot be opened. */
+  /** The last connection error, for the logger. */
   lastError: Error | undefined;
   readonly #name: string;
   readonly #part: string;
@@ -63,7 +63,7 @@ export class RedisConnection {
           return info?.role !== 'slave';
         }
       } as RedisOptions['Connector'],
-      // A demoted primary rejects the first write, also on duplicated connections.
+      // A demoted primary rejects the first write. Also applies to duplicated connections.
       reconnectOnError: (error) => error.message.includes('READONLY '),
       connectionName: name,
       disableClientInfo: true,
@@ -90,7 +90,7 @@ export class RedisConnection {
     return this.#isUp;
   }
 
-  /** Calls the listener with true when commands are accepted again, and with false when not. */
+  /** Calls the listener with true when commands are accepted, and with false when they are not. */
   onChange(listener: (isUp: boolean) => void): void {
     this.#listeners.add(listener);
   }
@@ -106,7 +106,7 @@ export class RedisConnection {
     this.redis.off('ready', settled.resolve);
   }
 
-  /** Runs commands; throws `unavailable` immediately while the connection is down, and if they fail or time out. */
+  /** Runs commands. Throws `unavailable` if they fail or time out, and immediately while the connection is down. */
   async run<T>(commands: (redis: Redis) => Promise<T>): Promise<T> {
     if (!this.#isUp) throw unavailable(this.#part);
     try {
@@ -152,7 +152,7 @@ export class RedisConnection {
     else this.#silentHeartbeats += 1;
     this.#bytesRead = stream.bytesRead;
     if (this.#silentHeartbeats >= (status === 'ready' ? silentHeartbeatsMax : handshakeHeartbeatsMax)) {
-      this.#log.warn({ connection: this.#name }, 'redis: no answer');
+      this.#log.warn({ connection: this.#name }, 'redis: no response');
       this.#drop();
     } else if (status === 'ready') {
       this.redis.ping().catch(() => undefined); // only silence counts
@@ -161,7 +161,7 @@ export class RedisConnection {
     }
   }
 
-  /** A connection that only publishes would not notice that Redis became a replica. */
+  /** A connection that only publishes would not notice that Redis became a replica, so asks for its role. */
   async #checkRole(): Promise<void> {
     const { stream } = this.redis;
     const replicationInfo = await this.redis.info('replication').catch(() => ''); // the command may be forbidden

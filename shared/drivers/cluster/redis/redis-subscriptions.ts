@@ -10,8 +10,8 @@ const confirmTimeoutMs = 2_000;
 const channelsPerCommandMax = 1_000;
 
 /**
- * A pending subscription of this process. Replaced by a new request, so that a late response to the old one has no
- * effect.
+ * The confirmation of a channel's subscription. A new request replaces it, so that a late response to the old request
+ * has no effect.
  */
 interface Confirmation {
   isConfirmed: boolean;
@@ -79,7 +79,10 @@ export class RedisSubscriptions {
     return confirmation;
   }
 
-  /** Returns whether they were confirmed. Unconfirmed ones are repeated after a reconnect. */
+  /**
+   * Subscribes to the channels; resolves with whether they were confirmed. Unconfirmed channels are requested again
+   * after a reconnect.
+   */
   async #send(channels: readonly string[]): Promise<boolean> {
     const confirmation = channels.map((channel) => this.#confirmations.get(channel));
     try {

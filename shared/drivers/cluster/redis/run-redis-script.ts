@@ -9,7 +9,7 @@ export interface RedisScript {
 
 export const redisScript = (lua: string): RedisScript => ({ lua, sha: createHash('sha1').update(lua).digest('hex') });
 
-/** Runs the script by its hash, and sends its text if Redis does not know it (initially or after a restart). */
+/** Runs the script by its hash. If Redis does not know it (initially or after a restart), sends its text. */
 export async function runRedisScript(
   redis: Redis,
   script: RedisScript,

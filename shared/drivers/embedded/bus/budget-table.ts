@@ -14,7 +14,7 @@ export const budgetsMigration: Migration = {
   CREATE INDEX budgets_ends_at ON budgets (ends_at);`,
 };
 
-/** Rows per commit, about 4 µs each, because publishes share the transaction. */
+/** Rows per commit, because publishes share the transaction. A row takes about 4 µs. */
 const rowsPerWriteMax = 1_000;
 
 /** The stored budgets. */
@@ -36,7 +36,7 @@ export class BudgetTable {
     );
   }
 
-  /** The windows that have not ended, unordered. */
+  /** Returns the windows that have not ended, in any order. */
   *load(now: number): Generator<CountedWindow> {
     for (const row of this.#select.iterate(now)) {
       yield { key: String(row.key), uses: Number(row.uses), endsAt: Number(row.ends_at) };

@@ -11,7 +11,9 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 export interface MemoryBusOptions {
   readonly clock: Clock;
-  /** Stores budgets over a restart. Must have the `budgets` table; its owner closes it after the bus. */
+  /**
+   * Stores budgets, so that they survive a restart. Must have the `budgets` table; its owner closes it after the bus.
+   */
   readonly budgetFile?: SqliteFile;
   readonly log: Logger;
 }
@@ -44,14 +46,14 @@ class MemoryBus implements Bus {
   readonly #table: BudgetTable | undefined;
   readonly #budgets = new BudgetCounters();
   readonly #unsaved = new Set<string>();
-  /** Keys of durable windows that no commit has included yet. */
+  /** Keys of durable windows that are not yet part of a commit. */
   readonly #unsavedDurable = new Set<string>();
   #leaveCommits: () => void = () => undefined;
   readonly #listeners: ChannelListeners;
   readonly #announcements = new Map<string, Announcement>();
   readonly #timer: NodeJS.Timeout;
   /**
-   * Payloads published by listeners during delivery: delivered afterwards, so that all listeners see the same order.
+   * Payloads that listeners publish during a delivery. Delivered afterwards, so that all listeners see the same order.
    */
   readonly #nested: { channel: string; payloads: readonly string[] }[] = [];
   #isDelivering = false;
@@ -100,7 +102,7 @@ class MemoryBus implements Bus {
     });
   }
 
-  /** Never calls the listener, because there is no connection. */
+  /** Never calls the listener, because there is no connection to lose. */
   onConnected(_listener: (connected: boolean) => void): () => void {
     return () => undefined;
   }
@@ -185,7 +187,7 @@ class MemoryBus implements Bus {
     this.#isClosed = true;
     clearInterval(this.#timer);
     this.#listeners.clear();
-    await this.#saving?.catch(() => undefined); // logged by its first caller
+    await this.#saving?.catch(() => undefined); // its first caller logs it
     await this.#save(this.#clock());
     this.#leaveCommits();
   }

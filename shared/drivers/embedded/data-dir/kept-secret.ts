@@ -4,7 +4,7 @@ import { keepSecret } from './keep-secret.ts';
 
 /** The file with the generated secret that signs logins if none is configured. */
 export const keptSecret = {
-  /** Undefined before the first start. */
+  /** Returns the secret; undefined before the first start. */
   read(dataDir: string): string | undefined {
     const file = join(dataDir, 'jwt.secret');
     return existsSync(file) ? keepSecret(file) : undefined;

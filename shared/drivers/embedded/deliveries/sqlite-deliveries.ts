@@ -51,7 +51,7 @@ const removeOfUserSql = `
   DELETE FROM deliveries WHERE (message_id, device_id) IN (
     SELECT message_id, device_id FROM deliveries INDEXED BY deliveries_by_user WHERE user_id = ? LIMIT ?)`;
 
-/** Rows per write, so that a page of skips does not block the event loop and other commits. */
+/** Rows per write, so that a page of skips does not block the event loop and other writes. */
 const recordedMax = 100;
 
 /**
@@ -97,7 +97,7 @@ export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDel
       read(() => {
         checkDeviceIds(filter.deviceIds);
         const { where, params } = filterOf(messageId, filter);
-        // Without this hint, SQLite reads all rows of the message, because they are in order.
+        // Without this hint, SQLite reads all rows of the message, because they are already sorted.
         const index =
           filter.userId !== undefined && filter.deviceIds === undefined ? 'INDEXED BY deliveries_by_user' : '';
         const sql = `SELECT ${columns} FROM deliveries ${index} WHERE ${where} ORDER BY device_id LIMIT ?`;

@@ -6,7 +6,7 @@ import { columnName, indexName, type Column, type DocumentTable } from './sqlite
 /** Rows are arrays in the order of the table's columns. */
 export type Row = readonly SQLOutputValue[];
 
-/** The dependencies of document operations: compiled statements and tables of collections. */
+/** Access to the compiled statements and tables of the collections. */
 export interface TableAccess {
   readonly statement: (sql: string) => StatementSync;
   readonly tableOf: (collection: { readonly name: string }) => DocumentTable;
@@ -88,7 +88,7 @@ function matching(table: DocumentTable, plan: Plan): { from: string; params: SQL
     params.push(plan.to);
   }
   if (plan.isUniqueKey) conditions.push(...plan.rest.map((field) => `${columnName(field)} IS NOT NULL`));
-  // Names the index, so that SQLite does not choose another one with the same prefix and sort its result.
+  // Names the index, so that SQLite does not choose another index with the same prefix and sort the result.
   const indexed = `${table.name} INDEXED BY ${indexName(table.collection, plan.index)}`;
   return { from: conditions.length === 0 ? indexed : `${indexed} WHERE ${conditions.join(' AND ')}`, params };
 }

@@ -45,7 +45,7 @@ describe('SQLite: documents in the shared file', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('a stamp changes exactly with every write to its collections, including those of other processes', async () => {
+  test('a stamp changes with every write to its collections, also by other processes, and only then', async () => {
     const otherFile = new SqliteFile(join(folder, 'tocsin.db'));
     const elsewhere = openSqliteDocuments({ file: otherFile, collections: thingCollections });
     const stamp = () => documents.changeStamp([things]);

@@ -12,8 +12,8 @@ import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
 export type SqliteDocuments = Documents & Required<Pick<StorageFeatures, 'changeStamp'>>;
 
 /**
- * The documents of an embedded installation: one table per collection in the shared file. Creates the tables
- * immediately, see `prepareTables`. Only the given collections can be used. `close` leaves the file open.
+ * The documents of an embedded installation: one table per collection in the shared file. Creates the tables when
+ * opened, see `prepareTables`. Only the given collections can be used. `close` leaves the file open.
  */
 export function openSqliteDocuments({
   file,
@@ -77,7 +77,7 @@ const raisedAtOnce = 100;
 
 type Named = { readonly name: string };
 
-/** Counts this process's writes per collection. Writes of other processes are detected per file. */
+/** Counts writes per collection. Writes of other processes count for all collections. */
 class Stamps {
   readonly #dataVersion: StatementSync;
   readonly #writes = new Map<string, number>();
@@ -86,7 +86,7 @@ class Stamps {
     this.#dataVersion = db.prepare('PRAGMA data_version');
   }
 
-  /** Also counts writes that are rolled back later, which is harmless. */
+  /** Also counts writes that are rolled back, which is harmless. */
   changed(collections: readonly Named[]): void {
     for (const { name } of collections) this.#writes.set(name, (this.#writes.get(name) ?? 0) + 1);
   }
@@ -99,7 +99,7 @@ class Stamps {
   }
 }
 
-/** Reads committed data. At most a page of rows, so it runs on the event loop. */
+/** Reads committed data on the event loop, because it is at most a page of rows. */
 async function read<T>(work: () => unknown): Promise<T> {
   try {
     return work() as T;
@@ -145,7 +145,9 @@ function readsOver(access: TableAccess): Pick<Documents, 'get' | 'getMany' | 'pi
   };
 }
 
-/** An expected failure of a write as a value. If thrown, it would roll back and repeat the whole group commit. */
+/**
+ * An expected failure of a write, returned as a value. If thrown, it would roll back and repeat the whole group commit.
+ */
 type Outcome = { readonly value: unknown } | { readonly failure: UniqueKeyViolation | StaleVersion };
 
 async function writeTogether<T>(file: SqliteFile, work: () => unknown, mode?: 'bulk'): Promise<T> {

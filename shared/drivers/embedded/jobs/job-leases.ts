@@ -7,8 +7,8 @@ export interface Lease extends Claim {
 }
 
 /**
- * The leases of all jobs running in this process. They are renewed after a third of their time, at the latest
- * in the transaction that would release expired ones, so that a stalled process does not run its own jobs twice.
+ * The leases of all jobs running in this process. They are renewed after a third of their time, and always before this
+ * process releases expired leases, so that a stalled process does not run its own jobs twice.
  */
 export class JobLeases {
   readonly #table: JobTable;

@@ -40,7 +40,7 @@ export const jobsMigration: Migration = {
   ) STRICT, WITHOUT ROWID;`,
 };
 
-/** Jobs per step, so that requests do not wait while many jobs become due together. */
+/** Jobs per step, so that requests do not wait when many jobs are due. */
 const releaseMax = 1_000;
 
 /** One run of a job: the row and the run number. */
@@ -87,7 +87,7 @@ export class JobTable {
     }
   }
 
-  /** Makes due delayed jobs and jobs with expired leases ready; oldest first, in a bounded batch. */
+  /** Makes a bounded batch of due delayed jobs and jobs with expired leases ready, oldest first. */
   release(queue: string, now: number): void {
     this.#statements.release.run(now, queue, now);
   }
@@ -107,7 +107,7 @@ export class JobTable {
     }));
   }
 
-  /** The calls on a claim return whether it was still valid. */
+  /** Calls with a claim return whether the claim was still valid. */
   renew({ seq, starts }: Claim, leaseEndsAt: number): boolean {
     return this.#statements.renew.run(leaseEndsAt, seq, starts).changes === 1;
   }
@@ -157,7 +157,10 @@ export class JobTable {
     return this.#statements.retryFailed.run(queue, id).changes === 1;
   }
 
-  /** Deletes finished jobs beyond their age or number, in a bounded batch per kind; returns whether more may remain. */
+  /**
+   * Deletes finished jobs beyond their maximum age or number, in a bounded batch per kind. Returns whether more may
+   * remain.
+   */
   sweep(now: number): boolean {
     const { sweepDone, sweepOld, sweepFailed, failedQueues, failedOverLimit } = this.#statements;
     const deleted = [

@@ -54,7 +54,7 @@ describe('sqlite: the job queue in a shared file', () => {
     expect(new Set(workers.flatMap(({ ids }) => ids())).size).toBe(4);
   });
 
-  test('repeats a claim and an end of a run that were rolled back because of other work', async () => {
+  test('repeats a claim and an outcome that were rolled back because of other work', async () => {
     const { runs } = await collect(jobs, queue, {
       concurrency: 2,
       run: () => {
@@ -94,7 +94,7 @@ describe('sqlite: the job queue in a shared file', () => {
     }
   });
 
-  test('fails a job that is postponed without end', async () => {
+  test('fails a job that is postponed too often', async () => {
     await jobs.add(queue, [newJob({ id: 'endless' })]);
     file.db.exec('UPDATE jobs SET starts = 9990');
     const { runs } = await collect(jobs, queue, { run: () => Promise.reject(new RetryLater(0, 'not yet')) });

@@ -29,8 +29,7 @@ export interface SqliteJobQueueOptions {
 
 /**
  * The job queue in tables of the SQLite file. Workers of this process see a new job immediately, those of another
- * process on the same file within a second. The ID of a finished job is known for a day, unless a million jobs were
- * added after it.
+ * process within a second. Remembers the ID of a finished job for a day, unless a million jobs were added after it.
  */
 export function openSqliteJobQueue(options: SqliteJobQueueOptions): JobQueue {
   return new SqliteJobQueue(options);
@@ -48,7 +47,7 @@ class SqliteJobQueue implements JobQueue {
   readonly #sweepTimer: NodeJS.Timeout;
   #sweeping: Promise<void> | undefined;
   #isClosing = false;
-  /** Set later than closing, because a running job may add others. */
+  /** Set after closing has begun, because running jobs may add others. */
   #isClosed = false;
 
   constructor(options: SqliteJobQueueOptions) {

@@ -13,11 +13,11 @@ export interface SqliteJobWorkerDeps {
   readonly leases: JobLeases;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called with the time at which a job of this queue may become ready. */
+  /** Called with the time at which a job of this queue may be ready. */
   readonly onReady: (at: number) => void;
 }
 
-/** How soon jobs of other processes are noticed. */
+/** The interval at which jobs added by other processes are noticed. */
 const pollMs = 1_000;
 
 interface Running {
@@ -27,8 +27,8 @@ interface Running {
 }
 
 /**
- * Claims ready jobs of one queue and runs them. The end of a run and the next claim share a group commit; when idle, it
- * polls once per second and when the next delayed job is due.
+ * Claims ready jobs of one queue and runs them. The outcome of a run and the next claim share a group commit. When
+ * idle, polls once per second and when the next delayed job is due.
  */
 export class SqliteJobWorker implements Worker {
   readonly #queue: string;
@@ -37,10 +37,10 @@ export class SqliteJobWorker implements Worker {
   readonly #leaseMs: number;
   readonly #leaseTimer: NodeJS.Timeout;
   readonly #running = new Set<Running>();
-  /** Running jobs; an ended run stays in `#running` until its end is on disk. */
+  /** The number of running jobs. `#running` also contains ended runs whose outcome is not yet on disk. */
   #busy = 0;
   #claiming: Promise<void> | undefined;
-  /** False after a claim returned fewer jobs than requested, until a job may be ready. */
+  /** False once a claim returned fewer jobs than requested, until a job may be ready again. */
   #mayHaveReadyJobs = true;
   #wakeTimer: NodeJS.Timeout | undefined;
   #wakeAt = Infinity;
@@ -76,14 +76,14 @@ export class SqliteJobWorker implements Worker {
   #claimIfIdle(): void {
     const free = this.#options.concurrency - this.#busy;
     if (free <= 0 || !this.#mayHaveReadyJobs || this.#claiming !== undefined || this.#closing !== undefined) return;
-    this.#mayHaveReadyJobs = false; // until the claim shows otherwise or a job arrives
+    this.#mayHaveReadyJobs = false; // until a job arrives or the claim returns as many jobs as requested
     this.#claiming = this.#claim(free).finally(() => {
       this.#claiming = undefined;
       this.#claimIfIdle();
     });
   }
 
-  /** Does not throw: retries after a second if the file is not writable. */
+  /** Does not throw. If the file is not writable, retries after a second. */
   async #claim(limit: number): Promise<void> {
     const { file, table, leases, clock, log, onReady } = this.#deps;
     try {
@@ -136,13 +136,12 @@ export class SqliteJobWorker implements Worker {
     this.#claimIfIdle();
     try {
       const wasHeld = await writing;
-      if (!wasHeld)
-        log.warn({ queue: this.#queue, job: job.id }, 'a job ended after its lease was lost, running it again');
+      if (!wasHeld) log.warn({ queue: this.#queue, job: job.id }, 'a job ended after its lease expired, it runs again');
       else if (outcome.kind === 'postponed') onReady(outcome.until);
     } catch (error) {
       log.error(
         { err: error, queue: this.#queue, job: job.id },
-        'the end of a job could not be stored, running it again',
+        'the outcome of a job could not be stored, it runs again',
       );
     }
   }
@@ -187,7 +186,7 @@ export class SqliteJobWorker implements Worker {
     for (const { lease } of left) leases.drop(lease);
     log.warn(
       { queue: this.#queue, jobs: left.length },
-      'jobs were still running when their worker closed, other workers run them',
+      'worker closed while jobs were running, other workers take over',
     );
     await file.write(() => left.forEach(({ lease }) => table.requeue(lease)));
     onReady(clock());

@@ -16,12 +16,13 @@ export const consumerOffsetsMigration: Migration = {
 
 /**
  * How long an advanced offset may stay unwritten. A write per batch would cost every publish a second fsync; after a
- * crash at most this much is processed again.
+ * crash, at most the records of this time are processed again.
  */
 const writeDelayMs = 1_000;
 
 /**
- * The groups' offsets in the single partition of the embedded log: cached in memory, written at most once per second.
+ * The groups' offsets in the single partition of the embedded log, cached in memory and written at most once per
+ * second.
  */
 export class ConsumerOffsets {
   readonly #file: SqliteFile;
@@ -51,7 +52,7 @@ export class ConsumerOffsets {
     return offset;
   }
 
-  /** Advances the group's offset; on disk within a second, or by `flush`. */
+  /** Advances the group's offset; written within a second, or by `flush`. */
   set(group: string, offset: number): void {
     this.#offsets.set(group, offset);
     this.#unwritten.add(group);

@@ -8,11 +8,11 @@ const bytesMax = 16 * 1024 * 1024;
 const recordOverheadBytes = 600;
 
 /**
- * A ring of the newest committed records in offset order, so that consumers at the head do not read them back. Limited
- * in count and bytes; slower consumers read the table.
+ * A ring of the newest committed records in offset order, so that consumers at the head need not read the table.
+ * Limited in count and bytes.
  */
 export class RecordRing {
-  /** Entries before `#first` are removed; the array is truncated occasionally, because each shift copies it. */
+  /** Entries before `#first` are removed. The array is truncated only occasionally, because that copies it. */
   #records: PlacedRecord[] = [];
   #first = 0;
   #bytes = 0;

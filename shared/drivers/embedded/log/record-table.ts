@@ -1,8 +1,8 @@
 import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
 
 /**
- * The part of the embedded message store that the embedded event log uses: log record and message are one row written
- * in one transaction, so the text is stored once. All calls are synchronous.
+ * The part of the embedded message store that the embedded event log uses. Log record and message are one row, so that
+ * the text is stored once. All calls are synchronous.
  */
 export interface RecordTable {
   /** Stores the records. Call inside a write of the SQLite file. */

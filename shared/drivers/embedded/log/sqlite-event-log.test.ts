@@ -85,7 +85,7 @@ describe('sqlite: the event log in a shared file', () => {
     expect(seen.map(({ record }) => record.message.title)).toEqual(['a', 'b']);
   });
 
-  test('a slow consumer reads records that left the memory from the file, without a gap', async () => {
+  test('a slow consumer reads evicted records from the file, without a gap', async () => {
     const release = Promise.withResolvers<void>();
     const reader = collector();
     await log.consume({
@@ -104,7 +104,7 @@ describe('sqlite: the event log in a shared file', () => {
     expect(offsets.length).toBe(12_001);
   });
 
-  test('keeps a group’s written offset after a crash', async () => {
+  test('keeps a group’s stored offset after a crash', async () => {
     const group = newGroup();
     await appendTo(log, 10);
     const reader = collector();

@@ -18,15 +18,13 @@ export interface SqliteEventLogOptions {
 /**
  * The event log as a table of the SQLite file, with a single partition (0). Only one process may append to a file.
  *
- * A record and its message are one row, written in the transaction of a group commit and
- * durable when `append` resolves. Groups exist in this process: one member of a group is active; the next takes over
- * when it closes. Group offsets are written within a second, and on close.
+ * A record and its message are one row, written by a group commit and durable when `append` resolves. Groups exist within this process: one member of a group is active, and the next one takes over when it closes. Group offsets are written within a second, and on close.
  */
 export function openSqliteEventLog(options: SqliteEventLogOptions): EventLog {
   return new SqliteEventLog(options);
 }
 
-/** Rows per read, about 5 µs each, so that publishes do not wait. */
+/** Rows per read, so that publishes do not wait. A row takes about 5 µs. */
 const tableReadMax = 250;
 
 interface Member {
@@ -83,7 +81,7 @@ class SqliteEventLog implements EventLog, MemberSource {
     this.#ring.push(placed);
     if (!this.#wakeScheduled && this.#waiting.size > 0) {
       this.#wakeScheduled = true;
-      setImmediate(this.#wake); // after the whole group commit, so that its records form one batch
+      setImmediate(this.#wake); // after the group commit, so that its records form one batch
     }
     return placed.offset;
   };

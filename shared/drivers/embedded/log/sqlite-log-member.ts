@@ -4,13 +4,13 @@ import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 
-/** The pause before a retry of the same records; it doubles, so that a failing handler does not occupy a core. */
+/** The pause before a retry of the same records. It doubles, so that a failing handler does not occupy a core. */
 const pauses = { firstPauseMs: 100, longestPauseMs: 5_000 } as const;
 const batchSizeDefault = 1_000;
 
 /** The part of the log that a group member uses. */
 export interface MemberSource {
-  /** Returns records from the offset, and the offset to continue from if it has none. */
+  /** Returns records from the offset, and the offset to continue from if there are none. */
   read(offset: number, limit: number): { records: PlacedRecord[]; nextOffset: number };
   /** Resolves when a record is committed after the call, or the signal is aborted. */
   appended(signal: AbortSignal): Promise<void>;
@@ -18,7 +18,7 @@ export interface MemberSource {
   commit(group: string, offset: number): void;
 }
 
-/** Runs the active member of a group: processes batches from its group's offset, one at a time, until aborted. */
+/** Runs the active member of a group: handles batches from the group's offset, one at a time, until aborted. */
 export async function runLogMember(
   source: MemberSource,
   options: ConsumeOptions,

@@ -3,7 +3,7 @@ import type { TopicMark } from '../../../ports/messages/message-reads.ts';
 /** The number of messages after a mark, valid until the topic changes. */
 export interface Count {
   readonly count: number;
-  /** When the first of them expires, in milliseconds since the epoch, or Infinity. */
+  /** When the first counted message expires, in milliseconds since the epoch, or Infinity. */
   readonly until: number;
 }
 
@@ -20,7 +20,7 @@ const keptMax = 20_000;
 
 /**
  * Caches counts of messages after marks until a mark's topic changes. Writers must call `changed` for a topic, or
- * `forget` for all.
+ * `clear`.
  */
 export class CountCache {
   readonly #topics = new Map<string, Map<number, CachedCount>>();
@@ -31,7 +31,7 @@ export class CountCache {
     return kept !== undefined && kept.max === max && kept.now <= now && now < kept.until ? kept.count : undefined;
   }
 
-  /** Call before counting. Returns a function that stores the count, unless the topic changed meanwhile. */
+  /** Call before counting. Returns a function that stores the count, unless the topic has changed since the call. */
   place({ topicId, after }: TopicMark, page: Page): (count: Count) => void {
     let ofTopic = this.#topics.get(topicId);
     if (ofTopic === undefined) this.#topics.set(topicId, (ofTopic = new Map<number, CachedCount>()));

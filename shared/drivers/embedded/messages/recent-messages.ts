@@ -1,9 +1,9 @@
-/** More than consumers at the head of the log lag; about 200 kB. */
+/** More messages than consumers at the head of the log lag; about 200 kB. */
 const size = 8_192;
 
 /**
- * Caches the IDs of the newest message rows by offset, so that a process need not look up rows that it just wrote. An
- * entry means that the row exists; a missing entry means nothing.
+ * Caches the IDs of the newest message rows by offset, so that a process need not look up rows that it just wrote. A
+ * cached row exists; a row that is not cached may exist.
  */
 export class RecentMessages {
   readonly #offsets = new Float64Array(size).fill(-1);

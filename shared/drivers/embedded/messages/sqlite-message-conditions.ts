@@ -8,9 +8,9 @@ export interface Condition {
   readonly params: readonly SQLInputValue[];
 }
 
-/** Searches texts that SQLite cannot compare case-insensitively: non-ASCII texts and texts with NUL. */
+/** Searches texts that SQLite cannot compare case-insensitively: texts that are not ASCII or contain NUL. */
 export interface FoldedSearch {
-  /** The folded search text of the connection's next statements. */
+  /** The folded search text for the connection's next statements. */
   needle: string;
 }
 
@@ -60,8 +60,8 @@ function content(filter: MessageFilter): Condition[] {
 }
 
 /**
- * Tags are stored as JSON. A bracket or comma followed by a quote starts a tag: within a tag a quote is escaped, and
- * tags contain no comma.
+ * Tags are stored as JSON. A bracket or comma followed by a quote starts a tag, because quotes within tags are escaped
+ * and tags contain no comma.
  */
 function tags(wanted: readonly string[]): Condition[] {
   if (wanted.length === 0) return [];
@@ -70,8 +70,8 @@ function tags(wanted: readonly string[]): Condition[] {
 }
 
 /**
- * LIKE folds the case of A to Z only, which suffices for plain text; a match in another text is valid too. The
- * remaining texts are checked by `holds_folded`, whose needle must be set.
+ * LIKE folds the case of A to Z only, which suffices for plain text; its matches in other texts are also valid.
+ * `holds_folded`, whose needle must be set, checks the other texts.
  */
 function text(wanted: string | null): Condition[] {
   if (wanted === null) return [];

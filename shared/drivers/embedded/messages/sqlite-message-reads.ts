@@ -21,7 +21,7 @@ const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
 export type SqliteMessageReads = ReturnType<typeof sqliteMessageReads>;
 
-/** Reads of the message tables, all synchronous and limited to a page. */
+/** Reads of the message tables. All are synchronous and limited to a page. */
 export function sqliteMessageReads(db: DatabaseSync) {
   const sql = prepareStatements(db);
   const offsetAtTime = offsetAtTimeIn(db);
@@ -118,7 +118,7 @@ function toPlaced({ offset, type, timestamp, message: { offset: _, ...message } 
   return { partition: 0, offset, record: { type, timestamp, message } };
 }
 
-/** Merges two lists in offset order. Edits and deletions are rare, so there is mostly nothing to merge. */
+/** Merges two lists in offset order. Edits and deletions are rare, so the second list is usually empty. */
 function merge(messages: TopicRecord[], changes: TopicRecord[], limit: number): TopicRecord[] {
   if (changes.length === 0) return messages;
   return [...messages, ...changes].sort((a, b) => a.offset - b.offset).slice(0, limit);
@@ -179,7 +179,7 @@ function prepareStatements(db: DatabaseSync) {
         coalesce((SELECT max(offset) FROM messages WHERE topic = ?1 AND offset >= 0 AND offset < ?2), -1),
         coalesce((SELECT max(offset) FROM message_changes WHERE topic = ?1 AND offset < ?2), -1)), -1) AS offset`),
     lastOffset: db.prepare('SELECT last_offset FROM topic_stats WHERE topic_id = ?'),
-    // A statement per topic takes five times as long.
+    // One statement for all topics: a statement per topic takes five times as long.
     figures: prepareArrays(
       db,
       `

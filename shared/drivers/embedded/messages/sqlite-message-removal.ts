@@ -18,15 +18,15 @@ interface RemovedRow {
 
 export interface SqliteMessageRemoval {
   /**
-   * All messages that expired at or before the time, except those of topics in `except`, expired at this time or later.
+   * No message that expired at or before the time, except those of topics in `except`, expired before this time.
    */
   expiredFrom(time: number, except: readonly string[]): number;
   countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
   removeTopic(topicId: string, limit: number): Promise<number>;
-  /** Call when a message is written that expires at this time or later. */
+  /** Call when a message with this or a later expiry is written. */
   written(expiresAt: number): void;
-  /** Other writes do not change the difference, so it can be added later. */
+  /** Adds the correction to the topic's count. Other writes do not change the difference, so it can be added later. */
   addToCount(topicId: string, count: number): Promise<void>;
 }
 
@@ -119,7 +119,7 @@ export function sqliteMessageRemoval(
 
 /** Finds expired messages, except those of topics in `except`, oldest expiry first. */
 function dueMessages(sql: ReturnType<typeof prepareStatements>) {
-  /** All messages that expired before `from` belong to topics in `except` or were removed, so they are skipped. */
+  /** Skips messages that expired before `from`: they belong to topics in `except` or were removed. */
   let passed = { except: '[]', from: 0, time: 0 };
   const dueFrom = (time: number, except: string): number =>
     passed.except === except && passed.time <= time ? passed.from : 0;

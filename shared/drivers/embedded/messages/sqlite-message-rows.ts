@@ -3,8 +3,8 @@ import type { RecordType } from '../../../domain/messages/log-record.ts';
 import { redacted, type Message, type Priority, type StoredMessage } from '../../../domain/messages/message.ts';
 
 /**
- * The columns of a `messages` row that form a message, in the order of `messageColumns`. An array, because object rows
- * take three times as long (measured). Additional columns of a query follow.
+ * The columns of a `messages` row that form a message, in the order of `messageColumns`; additional columns of a query
+ * follow. An array, because object rows take three times as long (measured).
  */
 export type MessageRow = readonly [
   offset: number,

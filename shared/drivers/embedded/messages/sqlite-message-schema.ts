@@ -1,6 +1,6 @@
 import type { Migration } from '../sqlite/migrations.ts';
 
-/** `content_rev` of an unedited message; for an edit, it is the edit's offset. */
+/** `content_rev` of an unedited message. For an edited message, it is the offset of the edit. */
 export const asPublished = -1;
 
 /** `content_rev` of a stub created by a deletion, without content. */
@@ -15,14 +15,9 @@ export const volumeColumn = 'octet_length(message) + coalesce(octet_length(title
 /**
  * Messages, log records and topic counters.
  *
- * `messages` is both the log and the history: a row is the `message` record at its offset, so the text is stored
- * once and a publish writes one row. Only edits and deletions have their own rows, in `message_changes`. An edit or
- * deletion that is applied before its message creates a stub: a row with a negative offset, which reads by offset skip.
+ * `messages` is both the log and the history: a row is the `message` record at its offset, so that the text is stored once and a publish writes one row. Only edits and deletions have additional rows, in `message_changes`. An edit or deletion that is applied before its message creates a stub: a row with a negative offset, which reads by offset skip.
  *
- * Topics are small integers: with 36-character IDs in the index, a row costs 50 % more (measured).
- * There is no index by time: offsets of a topic are in time order except for clock skew, so times are found by
- * binary search. `expires_at` is in the topic's index so that a read can skip expired
- * messages without fetching them, and `topic` is in the index of expiries so that the sweep can skip held topics.
+ * Topics are small integers: with 36-character IDs in the index, a row takes 50 % more space (measured). There is no index by time: offsets of a topic are in time order except for clock skew, so a binary search finds times. The index by topic includes `expires_at`, so that reads skip expired messages without fetching them. The index by expiry includes `topic`, so that the sweep skips topics under legal hold.
  */
 export const messagesMigration: Migration = {
   name: 'messages',
@@ -69,8 +64,8 @@ export const messagesMigration: Migration = {
 };
 
 /**
- * The index by topic covers everything except the text, so that counting a large topic, or finding a page by tag,
- * priority or time, fetches no rows: a tenth of the time (measured).
+ * The index by topic covers all columns except the text, so that counting a large topic, or finding a page by tag,
+ * priority or time, fetches no rows and takes a tenth of the time (measured).
  */
 export const messageSearchMigration: Migration = {
   name: 'message search',
@@ -82,9 +77,9 @@ export const messageSearchMigration: Migration = {
 };
 
 /**
- * Whether title and text are ASCII without NUL, so that they have as many characters as bytes (SQLite counts characters
- * up to a NUL): for such texts LIKE equals Unicode case folding. Stored in the index, so that a search does not count
- * characters again, a sixth of its time (measured).
+ * Whether title and text are ASCII without NUL: then they have as many characters as bytes (SQLite counts characters up
+ * to a NUL), and LIKE equals Unicode case folding. Stored in the index, because counting characters takes a sixth of a
+ * search (measured).
  */
 export const messagePlainMigration: Migration = {
   name: 'message plain',

@@ -8,18 +8,18 @@ import type { TopicMessageRow } from './sqlite-message-rows.ts';
 import { Milestones } from './sqlite-milestones.ts';
 import { SearchStatements, type Range, type TopicRow } from './sqlite-search-statements.ts';
 
-/** Work on many rows in steps of some milliseconds, so that other work can run in between. */
+/** Work on many rows, in steps of some milliseconds, so that other work can run in between. */
 export type Steps<T> = Generator<void, T, void>;
 
 /** Rows per step. */
 const rowsPerStep = 2_000;
 /** The cost of starting a topic, in rows. */
 const rowsToBegin = 20;
-/** Topics per statement that finds newest messages. */
+/** Topics per statement when finding the newest messages. */
 const topicsAtOnce = 100;
-/** Above this number of messages, pages of a topic are not found by counting rows, if avoidable. */
+/** Above this number of messages, pages of a topic use milestones where possible, instead of counting rows. */
 const passedOverMax = 2_000;
-/** Above this number of rows, finding the bounds of a time range first is worthwhile. */
+/** Above this number of rows, finds the bounds of a time range first. */
 const narrowedFrom = 2_000;
 
 /** The result of a search as rows, which are sent between threads in a third of the time of messages (measured). */
@@ -35,7 +35,7 @@ interface Searcher {
 
 export type SqliteMessageSearch = ReturnType<typeof sqliteMessageSearch>;
 
-/** Reads of the message tables that may touch any number of rows. Require their own connection. */
+/** Reads of the message tables that may touch any number of rows. They need their own connection. */
 export function sqliteMessageSearch(db: DatabaseSync) {
   const reader = new SearchStatements(db);
   const milestones = new Milestones(reader);
@@ -63,7 +63,7 @@ function matchAll(topicIds: readonly string[], now: number): MessageFilter {
   };
 }
 
-/** Uses the index only: counts the total, and reads only the part of each topic that can be on the page. */
+/** Uses only the index: counts the total, and reads only the part of each topic that can be on the page. */
 function* searchIndex(by: Searcher, filter: MessageFilter, page: MessagePage): Steps<FoundRows> {
   const { reader } = by;
   const { topics, known } = reader.counted(filter.topicIds, filter.now);
@@ -107,7 +107,7 @@ function* pageOffsets(
   return reader.oldestIn(range, condition, { offset: below, limit }).reverse();
 }
 
-/** Checks every text, which yields all offsets and the total. */
+/** Checks every text, and returns the page and the total. */
 function* searchText(reader: SearchStatements, filter: MessageFilter, page: MessagePage): Steps<FoundRows> {
   const condition = messageConditions(filter);
   const needle = foldCase(filter.text!);
@@ -159,7 +159,7 @@ function* newestOffsets(
   return (yield* newestOfAll(reader, filter, wanted)) ?? (yield* newestOfSome(reader, filter.now, wanted));
 }
 
-/** For all topics: skips rows before the page without checking them. */
+/** Pages over all topics: skips rows before the page without checking them. */
 function* newestOfEvery(reader: SearchStatements, now: number, page: MessagePage): Steps<number[]> {
   let before = Number.MAX_SAFE_INTEGER;
   for (let left = page.offset; left > 0;) {
@@ -174,8 +174,8 @@ function* newestOfEvery(reader: SearchStatements, now: number, page: MessagePage
 }
 
 /**
- * Scans all messages from the newest, skipping other topics: for topics with a large share of the messages.
- * Null if that would take longer than reading topic by topic.
+ * Scans all messages from the newest and skips other topics, for topics with a large share of the messages. Returns
+ * null if reading topic by topic would be faster.
  */
 function* newestOfAll(
   reader: SearchStatements,
@@ -206,8 +206,8 @@ function* newestOfAll(
 }
 
 /**
- * Reads the topics' messages in the newest part of the log, which suffices if they are evenly distributed, and further
- * back otherwise. One statement for many topics is several times faster than one per topic.
+ * Reads the topics' messages in the newest part of the log, which suffices if they are evenly distributed; otherwise
+ * reads further back. One statement for many topics is several times faster than one per topic.
  */
 function* newestOfSome(
   reader: SearchStatements,
@@ -231,7 +231,10 @@ function* newestOfSome(
   }
 }
 
-/** Reads topic by topic, most recently published first; stops at a topic whose last offset is below all needed ones. */
+/**
+ * Reads topic by topic, most recently published first. Stops at a topic whose last offset is below all offsets found so
+ * far.
+ */
 function* newestOfEach(
   reader: SearchStatements,
   filter: MessageFilter,
@@ -249,7 +252,7 @@ function* newestOfEach(
       offset: 0,
     });
     newest = newest.concat(found);
-    // Updating the floor pays off for few results; for many, repeated sorting costs more.
+    // Sorts only for few results, because sorting many repeatedly costs more than the higher floor saves.
     if (newest.length >= count && (floor < 0 || newest.length >= count + Math.max(count / 4, 50))) {
       newest = highest(newest, count);
       floor = newest.at(-1)!;
@@ -264,7 +267,7 @@ function* newestOfEach(
 
 const highest = (offsets: number[], count: number): number[] => offsets.sort((a, b) => b - a).slice(0, count);
 
-/** Returns the part of the topic that can contain results. Its size ignores deleted messages, which are rare. */
+/** Returns the part of the topic that can contain results. */
 function rangeOf(reader: SearchStatements, filter: MessageFilter, { topic, count, lastOffset }: TopicRow): Range {
   const isNarrow = filter.from !== null || filter.to !== null;
   return isNarrow && count > narrowedFrom

@@ -32,10 +32,10 @@ interface StoredState {
 type Statements = ReturnType<typeof prepareStatements>;
 
 /**
- * The order-free rule: a message's offset is the lowest of its `message` records. Its content is that of the edit with
- * the highest offset, or the published one. It is deleted once any deletion was applied, at the earliest time of these:
- * a deletion is final, even against a concurrent edit. A record of an expired message only updates the topic's last
- * offset and time, so a replay of the log does not restore removed messages.
+ * Applies records to messages, independent of their order. A message's offset is the lowest of its `message` records.
+ * Its content is that of the edit with the highest offset, or the published content. It is deleted if any deletion was
+ * applied, at the earliest time of these: a deletion is final, even against a concurrent edit. A record of an expired
+ * message only updates the topic's last offset and time, so a replay of the log does not restore removed messages.
  */
 export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessageWriter {
   const sql = prepareStatements(db);
@@ -61,8 +61,8 @@ export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessa
 }
 
 /**
- * Finds the topics' numbers and updates their counters, assuming that every message is new, which is nearly
- * always true: one statement per topic suffices.
+ * Finds the topics' numbers and updates their counters by one statement per topic, as if every message were new, which
+ * is nearly always true.
  */
 function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, TopicChange> {
   const topics = new Map<string, TopicChange>();
@@ -84,7 +84,7 @@ function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, T
   return topics;
 }
 
-/** Returns the record's contribution to its topic's count, like the three functions below. */
+/** Returns the record's contribution to its topic's count. So do the three functions below. */
 function applyRecord(sql: Statements, topic: number, { offset, record }: PlacedRecord, now: number): number {
   if (record.message.expiresAt <= now) {
     keepEnd(sql, offset);
@@ -115,7 +115,7 @@ function applyMessage(sql: Statements, topic: number, offset: number, message: M
   return isNew ? 1 : meetStored(sql, offset, message);
 }
 
-/** A message record whose message exists: a repeated record, a duplicate, or the completion of a stub. */
+/** Applies a message record whose message row exists: a repeated record, a duplicate, or the message of a stub. */
 function meetStored(sql: Statements, offset: number, message: Message): number {
   const stored = sql.stateOf.get(message.id) as StoredState | undefined;
   if (stored === undefined)

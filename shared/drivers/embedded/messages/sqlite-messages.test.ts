@@ -114,7 +114,7 @@ describe('SQLite: the messages as the table of the log', () => {
     expect(openStore().end()).toBe(51);
   });
 
-  test('consumes the offset of a record that leaves no row', async () => {
+  test('assigns an offset once, even if its record leaves no row', async () => {
     const message = testMessage(newId());
     await store.apply([published(3, message), published(5, message)]);
     expect(store.end()).toBe(6);

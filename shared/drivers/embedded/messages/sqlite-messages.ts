@@ -37,10 +37,7 @@ export interface SqliteMessagesOptions {
 /**
  * The message store on a SQLite file with `messagesMigrations`. It has one partition, 0.
  *
- * It is also the table of the embedded log, which calls `applySync` inside the append's commit, so `apply` and `reconcile`
- * usually find their work done; they write records from other sources, such as an import.
- * The watermark is always the head, because commits leave no gap. `close` ends the search threads and leaves the file open,
- * which belongs to its opener.
+ * It is also the table of the embedded log, which calls `applySync` inside the append's commit. `apply` and `reconcile` therefore usually have nothing to write, except for records from other sources, such as an import. The watermark is always the head, because commits leave no gap. `close` ends the search threads and leaves the file open.
  */
 export function openSqliteMessages({
   file,
@@ -146,7 +143,7 @@ function openReaders(path: string, workMsMax: number): Record<'pages' | 'texts' 
   };
 }
 
-/** The port's reads of many messages, each on its thread. */
+/** The port's reads of many messages, which run on other threads. */
 function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 'search' | 'recent' | 'activity'> {
   const readerFor = (filter: MessageFilter): SqliteReader => (filter.text === null ? pages : texts);
   return {
@@ -162,7 +159,7 @@ function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 's
   };
 }
 
-/** The writes of sweeps. They invalidate cached data of the messages. */
+/** The writes of sweeps, which invalidate cached data of the messages. */
 function openSweeping(
   file: SqliteFile,
   end: () => number,
@@ -241,7 +238,7 @@ async function reaching<T>(call: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The topic's first record of the batch looks up its predecessor in the file; the others know it from the batch. */
+/** Adds the previous offset: from the file for a topic's first record of the batch, from the batch for the others. */
 function withPreviousOffsets(reads: SqliteMessageReads, records: readonly PlacedRecord[]): ReconciledRecord[] {
   const lastOffsets = new Map<string, number>();
   return records.map((placed) => {

@@ -10,14 +10,14 @@ const topicsMax = 100;
 
 interface CachedMilestones {
   readonly stamp: string;
-  /** Offsets of the messages with rank 0, 1,000, 2,000, …; null until set, on the second requested page. */
+  /** Offsets of the messages with rank 0, 1,000, 2,000, …; loaded for the second requested page, null before. */
   offsets: readonly number[] | null;
   isLoading: boolean;
 }
 
 /**
- * Caches the offset of every thousandth message of a large topic, from the oldest, so that a deep page does not skip
- * all earlier rows. Valid while the stamp is unchanged: the commits, and the number of visible messages.
+ * Caches the offset of every thousandth message of a large topic, counted from the oldest, so that a deep page need not
+ * skip all earlier rows. Valid while the stamp (commits and number of visible messages) is unchanged.
  */
 export class Milestones {
   readonly #reader: SearchStatements;
@@ -27,7 +27,10 @@ export class Milestones {
     this.#reader = reader;
   }
 
-  /** Returns the offset of a message with at most the rank, and the remaining rank; null if unknown. */
+  /**
+   * Returns the offset of the last milestone up to the rank, and the number of messages from there to the rank; null if
+   * unknown.
+   */
   *find(
     range: Range,
     condition: Condition,

@@ -5,17 +5,20 @@ import { prepareArrays } from './sqlite-message-rows.ts';
 type OffsetAndTime = readonly [offset: number, timestamp: number];
 
 /**
- * The binary search ends at this fraction, because a linear read from there is faster (for 1,000,000 offsets: ten
- * lookups instead of twenty, and a thousandth of the topic's messages in the index).
+ * The fraction of the offsets at which the binary search ends, because a linear read is then faster (for 1,000,000
+ * offsets: ten lookups instead of twenty, and reading a thousandth of the topic's messages in the index).
  */
 const linearFraction = 1 / 1_024;
-/** For restored stores, where a few offsets are far above all others, which would all be in that fraction. */
+/**
+ * Limits the linear read in restored stores, where a few offsets are so far above all others that the fraction includes
+ * the rest.
+ */
 const linearMax = 65_536;
 
 /**
- * Finds the lowest offset of a topic's record made at or after a time, without an index by time (which would cost more
- * per publish than all other counters): a record is never older than an earlier one by more than the clock skew, so a
- * binary search finds where all earlier records are older, and only later ones are read.
+ * Finds the lowest offset of a topic's record made at or after a time. Uses a binary search, because an index by time
+ * would cost more per publish than all counters. A record is never older than an earlier one by more than the clock
+ * skew, so the search finds an offset before which all records are older, and only later records are read.
  */
 export function offsetAtTimeIn(db: DatabaseSync): (topic: number, time: number) => number | null {
   // Edits and deletions are rare; most topics have none.
@@ -53,7 +56,7 @@ interface Statements {
 }
 
 /**
- * Returns an offset before which all records are older than the time; few later ones are older by more than the skew.
+ * Returns an offset before which all records are older than the time, with few records to read from there.
  */
 function startOfLinearSearch(
   firstFrom: StatementSync,

@@ -14,26 +14,26 @@ export type ReadJob =
   | { readonly kind: 'oldest-kept'; readonly topicIds: readonly string[]; readonly time: number }
   | { readonly kind: 'count-drift'; readonly topicId: string };
 
-/** Shorter lists are sent with each job. */
+/** Shorter lists are not cached but sent with each job. */
 const longFrom = 50;
 /** Cached lists per thread; limits the memory for lists of thousands of topics. */
 const listsMax = 20;
 
-/** The topics of a job: the list, its cache slot in the thread, or both to fill the slot. */
+/** The topics of a job: the list, a cache slot of the thread, or both to fill the slot. */
 export interface TopicsSent {
   readonly ids?: readonly string[];
   readonly place?: number;
 }
 
 /**
- * One end's view of the cached topic lists of the other end: an account that searches all its topics uses the same list
- * (the same array) repeatedly, which is sent once. Jobs arrive in order, so both ends agree.
+ * A cache of topic lists with one end in each thread, so that a list that is used repeatedly (the same array) is sent
+ * once. Jobs arrive in order, so both ends agree.
  */
 export class TopicLists {
   readonly #lists: (readonly string[])[] = [];
   #next = 0;
 
-  /** Returns how to send the list. */
+  /** Returns the form in which to send the list. */
   send(ids: readonly string[]): TopicsSent {
     if (ids.length < longFrom) return { ids };
     const known = this.#lists.indexOf(ids);
@@ -44,7 +44,7 @@ export class TopicLists {
     return { ids, place };
   }
 
-  /** Returns the received list, the same array each time. */
+  /** Returns the received list. A cached list is the same array each time. */
   receive({ ids, place }: TopicsSent): readonly string[] {
     if (place === undefined) return ids!;
     return (this.#lists[place] = ids ?? this.#lists[place]!);

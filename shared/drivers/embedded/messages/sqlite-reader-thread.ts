@@ -8,8 +8,7 @@ import { sqliteRetentionReads, type SqliteRetentionReads } from './sqlite-retent
 import { TopicLists, withTopics, type ReadJob, type TopicsSent } from './sqlite-read-job.ts';
 
 /**
- * The factor by which a job may exceed its limit because of concurrent jobs, so that abandoned jobs do not run for
- * minutes.
+ * How many times its limit a job may take with concurrent jobs, so that abandoned jobs do not run for minutes.
  */
 const concurrentTimeFactor = 3;
 
@@ -29,12 +28,12 @@ export type ReadOutcome =
 interface Running {
   readonly id: number;
   readonly steps: Steps<unknown>;
-  /** The job's own working time, without that of concurrent jobs. */
+  /** The job's own running time, without that of concurrent jobs. */
   workedMs: number;
   readonly requestedAt: number;
 }
 
-/** Runs the jobs step by step in turns, so that short jobs do not wait for long ones. */
+/** Runs the jobs round-robin, one step at a time, so that short jobs do not wait for long ones. */
 function serve(port: NonNullable<typeof parentPort>, { path, workMsMax }: ReaderStart): void {
   const reads = open(path);
   const lists = new TopicLists();
@@ -47,7 +46,7 @@ function serve(port: NonNullable<typeof parentPort>, { path, workMsMax }: Reader
       const outcome = step(job, workMsMax);
       if (outcome === null) running.push(job);
       else port.postMessage(outcome);
-      await nextTurn(); // accepts new jobs
+      await nextTurn(); // lets new jobs arrive
     }
     isRunning = false;
   };
@@ -91,7 +90,7 @@ function startJob({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
   }
 }
 
-/** Runs the job's next step; returns null while more remain. */
+/** Runs the job's next step; returns its outcome, or null while steps remain. */
 function step(job: Running, workMsMax: number): ReadOutcome | null {
   const startedAt = performance.now();
   try {

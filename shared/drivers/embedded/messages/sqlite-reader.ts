@@ -13,9 +13,9 @@ interface Waiting {
 }
 
 /**
- * A thread with its own connection for reads of any number of rows: SQLite is synchronous, and on the event loop they
+ * A thread with its own connection for reads of any number of rows. SQLite is synchronous, so on the event loop they
  * would delay publishes. The first job starts the thread. If the thread dies, its jobs fail, and the next job starts
- * another.
+ * another thread.
  */
 export class SqliteReader {
   readonly #start: ReaderStart;
@@ -24,9 +24,9 @@ export class SqliteReader {
   /** Jobs sent to the thread. */
   #lists = new TopicLists();
   /**
-   * Waiting callers by job number. Not a Map: a Map that is constantly filled and emptied is copied repeatedly, and
-   * each copy references the next; an old copy in the old generation keeps all job results alive, and garbage
-   * collection pauses take tens of milliseconds (measured: 20 to 60 instead of less than 1).
+   * Waiting callers by job number. Not a Map, because V8 copies a constantly changing Map repeatedly, and each copy
+   * references the next: a copy in the old generation keeps all job results alive, which causes garbage collection
+   * pauses of 20 to 60 ms instead of less than 1 ms (measured).
    */
   readonly #waiting: (Waiting | undefined)[] = [];
   readonly #freeIds: number[] = [];

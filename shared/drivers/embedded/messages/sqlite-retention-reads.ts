@@ -14,13 +14,13 @@ type ExpiredRow = readonly [expiresAt: number, topic: number, offset: number, by
 
 export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
 
-/** The port's reads for sweeps, which may touch any number of rows. Require their own connection. */
+/** The port's reads for sweeps, which may touch any number of rows. They need their own connection. */
 export function sqliteRetentionReads(db: DatabaseSync) {
   const sql = prepareStatements(db);
 
   /**
-   * Yields the messages that expired within a period, except those of some topics, in pieces. After a full piece,
-   * continues with the rest of its last index key.
+   * Yields, in pieces, the messages that expired within a period, except those of topics in `except`. After a full
+   * piece, continues with the rest of its last index key.
    */
   function* expiredRows({ from, time, except }: ExpiredQuery): Generator<readonly ExpiredRow[], void, void> {
     const exceptJson = JSON.stringify(except);
@@ -60,7 +60,7 @@ export function sqliteRetentionReads(db: DatabaseSync) {
       return oldest;
     },
 
-    /** Returns by how much the topic's count is too low, read in one snapshot. */
+    /** Returns the difference between the actual and the stored count of the topic, read in one snapshot. */
     *countDrift(topicId: string): Steps<number> {
       return (sql.countDrift.get(topicId) as unknown as [number] | undefined)?.[0] ?? 0;
     },

@@ -7,7 +7,10 @@ import { messageColumns, prepareArrays, type TopicMessageRow } from './sqlite-me
 import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 import { statementCache } from '../sqlite/sqlite-statement-cache.ts';
 
-/** Up to this number, expired but unswept messages are subtracted one by one; above it, topics are recounted. */
+/**
+ * Up to this number of expired but unswept messages, they are subtracted from the stored counts; above it, topics are
+ * recounted.
+ */
 const expiredMax = 5_000;
 
 /** A topic in searches. */
@@ -28,7 +31,7 @@ export interface Range {
 
 const byTopic = 'messages m INDEXED BY messages_by_topic';
 
-/** The statements of searches, each at most some milliseconds. */
+/** The statements of searches. Each takes at most some milliseconds. */
 export class SearchStatements {
   readonly #db: DatabaseSync;
   readonly #statement: ReturnType<typeof statementCache>;
@@ -60,8 +63,8 @@ export class SearchStatements {
   }
 
   /**
-   * Returns the non-empty topics, highest offset first. Cached per list (the same array) until the next commit: reading
-   * and sorting a thousand takes half the time of a page.
+   * Returns the non-empty topics, highest offset first. Cached per list (the same array) until the next commit, because
+   * reading and sorting a thousand takes half the time of a page.
    */
   topics(topicIds: readonly string[]): readonly TopicRow[] {
     const stamp = this.dataVersion(); // taken before the read, so that later commits invalidate it
@@ -74,7 +77,7 @@ export class SearchStatements {
     return topics;
   }
 
-  /** If a large share of all topics is requested, reading all takes half the time of looking up each (measured). */
+  /** Reads all topics if a large share of them is requested: that takes half the time of looking up each (measured). */
   #topicRows(requestedIds: ReadonlySet<string>): readonly StatsRow[] {
     const columns = 's.topic, s.message_count, s.last_offset, s.topic_id';
     const [[all]] = this.#rows<[number]>('SELECT count(*) FROM topic_stats', []) as [[number]];
@@ -90,7 +93,7 @@ export class SearchStatements {
 
   /** Returns the topics and their visible messages by the stored counts; null if too many of them have expired. */
   counted(topicIds: readonly string[], now: number): { topics: readonly TopicRow[]; known: number | null } {
-    this.#db.exec('BEGIN'); // all from one snapshot
+    this.#db.exec('BEGIN'); // reads all of them in one snapshot
     try {
       const topics = this.topics(topicIds);
       const expired = this.#countExpired(topics, now);
@@ -100,7 +103,7 @@ export class SearchStatements {
     }
   }
 
-  /** Returns how many counted messages are expired but not swept; null for more than `expiredMax`. */
+  /** Returns the number of messages that are counted but expired; null for more than `expiredMax`. */
   #countExpired(topics: readonly TopicRow[], now: number): number | null {
     const isAny =
       this.#rows('SELECT 1 FROM messages m INDEXED BY messages_by_expiry WHERE m.expires_at <= ? LIMIT 1', [now])
@@ -189,7 +192,9 @@ export class SearchStatements {
     );
   }
 
-  /** Returns the message rows at the offsets, highest first, without messages deleted or removed meanwhile. */
+  /**
+   * Returns the message rows at the offsets, highest first, without messages that were deleted or removed concurrently.
+   */
   messages({ includesDeleted }: Pick<MessageFilter, 'includesDeleted'>, offsets: readonly number[]): TopicMessageRow[] {
     if (offsets.length === 0) return [];
     return this.#messagesAt.all(JSON.stringify(offsets), includesDeleted ? 1 : 0) as unknown as TopicMessageRow[];

@@ -9,8 +9,8 @@ export interface Migration {
 }
 
 /**
- * Migrates the file to the latest schema, in one transaction per migration (concurrently starting processes wait for
- * each other). Does not lock a file with the latest schema, because a process that opens it next to a busy server could
+ * Migrates the file to the latest schema, in one transaction per migration. Concurrently starting processes wait for
+ * each other. Does not lock a file that already has the latest schema, because opening it alongside a busy server could
  * wait forever. Throws if the file was written by a newer version.
  */
 export function migrate(file: SqliteFile, migrations: readonly Migration[]): void {
@@ -18,7 +18,7 @@ export function migrate(file: SqliteFile, migrations: readonly Migration[]): voi
   while (nextMigration(file, migrations) !== undefined) {
     db.exec('BEGIN IMMEDIATE');
     try {
-      // Another process may have migrated it first.
+      // Another process may have migrated the file first.
       const next = nextMigration(file, migrations);
       if (next !== undefined) {
         db.exec(next.migration.sql);

@@ -63,7 +63,7 @@ describe('a SQLite file with group commit', () => {
     expect(stored()).toEqual([1, 2, 3]);
   });
 
-  test('rejects a write behind 100,000 queued ones as retryable, and runs the others', async () => {
+  test('rejects a write after 100,000 queued ones as retryable, and runs the others', async () => {
     const count = file.batched((values: readonly number[]) => values.map(() => 'counted'));
     const waiting = Array.from({ length: 100_000 }, (_, index) => count(index));
     await expect(file.write(() => insert(1))).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });

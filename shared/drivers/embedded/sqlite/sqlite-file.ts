@@ -13,8 +13,8 @@ interface Pending {
 }
 
 /**
- * Bulk operations per commit, so that a publish does not wait for all queued ones. With one per commit, its fixed cost
- * is paid so often that publishes during a large push waited longer (measured on a busy machine).
+ * Bulk operations per commit, so that a publish does not wait for all queued ones. With one per commit, publishes
+ * during a large push waited longer, because of the fixed cost of commits (measured on a busy machine).
  */
 const bulkPerCommitMax = 4;
 
@@ -22,9 +22,8 @@ const bulkPerCommitMax = 4;
 const pendingMax = 100_000;
 
 /**
- * How much of the file a connection maps into memory instead of reading page by page, which takes twice the time of a
- * search and of a page of scattered messages (measured). Uses address space only; the rest of a larger file is read
- * page by page.
+ * How much of the file a connection maps into memory; the rest of a larger file is read page by page. Mapping halves
+ * the time of a search and of a page of scattered messages (measured), and uses only address space.
  */
 export const mappedBytesMax = 0x7fff0000;
 
@@ -34,8 +33,7 @@ const runEach: RunAll = (works) => works.map((work) => (work as () => unknown)()
  * A SQLite file with one writing connection and group commit: writes that arrive during a commit
  * share the next one, so that many writers share one fsync (WAL, synchronous=FULL).
  *
- * All embedded drivers write through it. Reads on `db` see only committed data, because the event loop never
- * leaves a transaction open. Other processes (the CLI) may write to the same file; they wait for each other up to 5 s.
+ * All embedded drivers write through it. Reads on `db` see only committed data, because no transaction stays open between tasks of the event loop. Other processes (the CLI) may write to the same file; writers wait for each other for up to 5 s.
  */
 export class SqliteFile {
   readonly db: DatabaseSync;
@@ -76,20 +74,20 @@ export class SqliteFile {
 
   /**
    * Like `write`, for work that is cheaper in batches: one call of `runAll` runs the work of all callers of a group
-   * commit and returns their values in the same order. If it throws, it is called again for each caller alone.
+   * commit and returns their values in the same order. If it throws, `runAll` is called again for each caller alone.
    */
   batched<I, T>(runAll: (items: readonly I[]) => readonly T[]): (item: I) => Promise<T> {
     return (item) => this.#enqueue(runAll as RunAll, item) as Promise<T>;
   }
 
-  /** Call from work: runs after its transaction is committed, and not after a rollback. Must not throw. */
+  /** Call within work. The callback runs after the commit, and not after a rollback. It must not throw. */
   afterCommit(callback: () => void): void {
     this.#afterCommit.push(callback);
   }
 
   /**
-   * Runs synchronous work inside every group commit, after the queued work. It must be cheap and must not throw.
-   * Returns a function that ends it.
+   * Runs synchronous work inside every group commit, after the queued work. The work must be cheap and must not throw.
+   * Returns a function that removes it.
    */
   onEachCommit(work: () => void): () => void {
     this.#commitHooks.add(work);
@@ -99,7 +97,7 @@ export class SqliteFile {
   #enqueue(runAll: RunAll, item: unknown, queue = this.#pending): Promise<unknown> {
     if (this.#closed) return Promise.reject(new Error('the SQLite file is closed'));
     if (queue.length >= pendingMax)
-      return Promise.reject(unavailable('Database', new Error('too many writes are waiting')));
+      return Promise.reject(unavailable('Database', new Error('too many writes are queued')));
     return new Promise((resolve, reject) => {
       queue.push({ runAll, item, resolve, reject });
       this.#schedule();
@@ -133,7 +131,7 @@ export class SqliteFile {
     for (const one of batch) this.#commitOne(one);
   }
 
-  /** The common case: one transaction for all. Returns false and writes nothing if one of them throws. */
+  /** Commits all work in one transaction. If any work throws, writes nothing and returns false. */
   #commitBatch(batch: readonly Pending[]): boolean {
     try {
       const values = this.#commit(() => runTogether(batch));

@@ -6,8 +6,8 @@ const keptPages = 1_024;
 const pagesAtOnce = 64;
 
 /**
- * Releases free pages from the end of the file to the system; moves used pages there to free ones. Resolves with the
- * number of pages, 0 if few are free or the file cannot shrink because it is too old. The file shrinks with the next
+ * Releases free pages to the operating system, after moving used pages away from the end of the file. Resolves with the
+ * number of released pages; 0 if few are free, or if the file is too old to shrink. The file shrinks with the next
  * checkpoint.
  */
 export function sqliteFreePages(file: SqliteFile): () => Promise<number> {

@@ -72,7 +72,7 @@ describe('a copy of a store', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([taken]);
   });
 
-  test('rejects anything but a valid store with a reason and leaves no file', async () => {
+  test('rejects an invalid store with a reason and leaves no file', async () => {
     const of = (from: string, options: { schemaVersionMax?: number } = {}) =>
       copyStore({ from: at(from), to: at('copy.db'), onProgress: () => {}, ...options });
     await expect(of('none.db')).rejects.toThrow(`${at('none.db')} does not exist: there is nothing to copy`);
@@ -123,7 +123,7 @@ describe('a copy of a store', () => {
       await copy(at('copy.db'));
     });
 
-    test('continues once above all offsets that its original can have assigned; the original does not change', () => {
+    test('continues once above all offsets that its original can have assigned, and the original does not change', () => {
       expect(opened(at('copy.db'), timestamp + 5)).toBe((timestamp + 5) * 1_000);
       expect(opened(at('copy.db'), timestamp + 9)).toBe((timestamp + 5) * 1_000);
       expect(opened(at('tocsin.db'), timestamp + 9)).toBe(42);

@@ -12,22 +12,17 @@ const sqliteFiles = ['-wal', '-shm', '-journal'];
 
 export interface CopyOptions {
   readonly from: string;
-  /** Must not exist, and neither may its SQLite companion files. */
+  /** Neither this file nor its SQLite companion files may exist. */
   readonly to: string;
-  /** The latest supported schema; undefined to copy newer stores too. */
+  /** The latest supported schema; undefined to allow newer stores. */
   readonly schemaVersionMax?: number;
   readonly onProgress: (progress: CopyProgress) => void;
 }
 
 /**
- * Copies a store's file, even while a server writes to it. The copy is a consistent snapshot taken after the call, with all
- * data committed before. It is one file without a write-ahead log, readable by its owner only, checked by SQLite's
- * `integrity_check`, and gets its name only after it is complete on disk. Throws an error for the operator and leaves
- * no file in that case.
+ * Copies a store's file, even while a server writes to it. The copy is a consistent snapshot with all data committed before the call. It is one file without a write-ahead log, readable by its owner only, checked by SQLite's `integrity_check`, and gets its name once it is complete on disk. On failure, leaves no file and throws an error for the operator.
  *
- * SQLite's online backup restarts when another connection writes, so under load it never ends (measured: 1,700 restarts in 8
- * seconds). A read transaction held over the copy avoids this: it reads one snapshot page by page, and the server
- * continues to write. The write-ahead log grows in the meantime.
+ * SQLite's online backup restarts when another connection writes, so under load it never ends (measured: 1,700 restarts in 8 seconds). A read transaction avoids this: the copy reads one snapshot page by page while the server continues to write. The write-ahead log grows in the meantime.
  */
 export async function copyStore({ from, to, schemaVersionMax, onProgress }: CopyOptions): Promise<CopyReport> {
   if (!existsSync(from)) throw new Error(`${from} does not exist: there is nothing to copy`);
@@ -71,7 +66,7 @@ function checkIsStore(db: DatabaseSync, path: string, versionMax: number | undef
   }
 }
 
-/** Converts it to a single file, marks and checks it. */
+/** Converts the copy to a single file, marks it as a copy, and checks it. */
 function finish(path: string): void {
   const db = new DatabaseSync(path);
   try {

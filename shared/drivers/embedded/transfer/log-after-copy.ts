@@ -14,9 +14,9 @@ export function markAsCopy(db: DatabaseSync): void {
 }
 
 /**
- * Makes the log of a copy continue once above every offset that its original, or another copy of it, has assigned up to
- * now, so that no offset is assigned twice and resuming readers miss nothing. Call before the log is opened, with the
- * directory locked. Throws if this machine's clock is earlier than the newest message.
+ * Moves the log of a copy, once, above every offset that its original or another copy has assigned up to now, so that
+ * no offset is assigned twice and resuming readers miss nothing. Call it before the log is opened, with the directory
+ * locked. Throws if this machine's clock is earlier than the newest message.
  */
 export function continueLogAfterCopy(db: DatabaseSync, { clock, log }: { clock: Clock; log: Logger }): void {
   const { application_id: id } = db.prepare('PRAGMA application_id').get() as { application_id: number };
@@ -35,6 +35,6 @@ export function continueLogAfterCopy(db: DatabaseSync, { clock, log }: { clock: 
   db.exec('PRAGMA application_id = 0; COMMIT');
   log.warn(
     { offset, newest: newest === undefined ? null : toIso(newest.timestamp) },
-    'the store was restored from a backup, its log continues at a new offset',
+    'store restored from a backup, its log continues at a new offset',
   );
 }

@@ -24,7 +24,8 @@ export interface SqliteInstallationOptions {
 }
 
 /**
- * The rows of an embedded installation, read over the connection of the file; within a read transaction, a snapshot.
+ * The rows of an embedded installation, read through the file's connection. Within a read transaction, they are a
+ * snapshot.
  */
 export function sqliteInstallationRows({
   file,
@@ -61,7 +62,7 @@ export function sqliteInstallationRows({
       }),
     importPlace: async () => readImportPlace(placeFile),
     keepImportPlace: async (place) => {
-      // Written atomically, because an unreadable place would end the import.
+      // Written atomically, because an import could not resume from a damaged file.
       writeFileSync(`${placeFile}.new`, JSON.stringify(place), { flush: true });
       renameSync(`${placeFile}.new`, placeFile);
     },
@@ -69,7 +70,7 @@ export function sqliteInstallationRows({
       const base = baseAbove(Math.max(...ends) - 1);
       await file.write(() => {
         run('UPDATE log_end SET position = max(position, ?)', base);
-        // Moved messages were already pushed or never will be.
+        // Imported messages are not pushed: they were pushed before, or never will be.
         for (const group of logGroups) {
           run(
             'INSERT INTO consumer_positions (group_name, partition, position) VALUES (?, 0, ?) ON CONFLICT DO UPDATE SET position = excluded.position',

@@ -60,7 +60,7 @@ function topicFigures({ all, run }: SqliteAccess): SqlitePart {
   };
 }
 
-/** The number of the topic. Its counters exist, because they are written first. */
+/** Looks up the number of the topic, whose counters are written first. */
 const topicNumber = '(SELECT topic FROM topic_stats WHERE topic_id = ?)';
 
 function changes({ all, run }: SqliteAccess): SqlitePart {
@@ -98,7 +98,7 @@ function changes({ all, run }: SqliteAccess): SqlitePart {
   };
 }
 
-/** Each partition of a cluster has its own offsets. */
+/** Rejects equal offsets, because each partition of a cluster has its own. */
 function positionTaken(offset: number): Error {
   return new Error(
     `Two partitions have a record at offset ${offset}, but a file has a single sequence of offsets. ` +

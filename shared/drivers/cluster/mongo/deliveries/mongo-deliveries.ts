@@ -25,8 +25,8 @@ const recordedMax = 1_000;
 
 /**
  * Recipients and delivery ledger of a cluster. Requires the document collections of subscriptions and devices; creates
- * the ledger's. Claims are acknowledged by the majority, so that a failover cannot grant one twice. `close` leaves the
- * connection open.
+ * the ledger collection. Claims are acknowledged by the majority, so that a failover cannot grant a claim twice.
+ * `close` leaves the connection open.
  */
 export async function openMongoDeliveries({
   connection,
@@ -69,7 +69,7 @@ async function findRows(
   { userId, deviceIds, after, limit }: Parameters<Deliveries['find']>[1],
 ) {
   checkDeviceIds(deviceIds);
-  if (limit === 0) return []; // which MongoDB treats as no limit
+  if (limit === 0) return []; // MongoDB treats 0 as no limit
   const ids =
     deviceIds === undefined
       ? rowIdsOf(messageId, after)
@@ -107,7 +107,7 @@ async function removeRows(ledger: Ledger, time: number, limit: number): Promise<
     .hint(indexes.bySlot)
     .toArray();
   if (old.length === 0) return 0;
-  // Checked again, because a row may have been claimed meanwhile.
+  // Checks the row again, because it may have been claimed concurrently.
   return (await ledger.deleteMany({ _id: { $in: old.map(({ _id }) => _id) }, updatedAt: { $lt: time } })).deletedCount;
 }
 

@@ -15,8 +15,8 @@ import {
 export type Ledger = mongo.Collection<DeliveryRow>;
 
 /**
- * Claims in bulk: inserts missing rows, which only one claimer can do; takes over due and stale rows by an update that
- * checks each row again.
+ * Claims in bulk: inserts missing rows, which succeeds for one claimer only, and takes over due and stale rows by an
+ * update that checks each row again.
  */
 export async function claimRows(
   ledger: Ledger,
@@ -59,7 +59,9 @@ export async function claimRows(
 
 const keyOf = ({ device }: RowId) => (typeof device === 'string' ? `text ${device}` : device.toString('hex'));
 
-/** Stores outcomes in bulk. Most skips are new rows; most other outcomes are of claimed ones. */
+/**
+ * Stores outcomes in bulk. Tries to insert skips, most of which have no row, and to update with other outcomes, most of which have one.
+ */
 export async function recordRows(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<void> {
   const skips = outcomes.filter(({ status }) => status === 'skipped');
   const others = outcomes.filter(({ status }) => status !== 'skipped');
@@ -68,7 +70,7 @@ export async function recordRows(ledger: Ledger, outcomes: readonly Outcome[], n
   const matched = await setOutcomes(ledger, others, now);
   if (matched === others.length) return;
   const present = await insertOutcomes(ledger, others, now);
-  // Some rows were claimed in between, or are kept because they are sent.
+  // Some rows were claimed in between, or stay unchanged because they are `sent`.
   if (others.length - present.length + matched < others.length) await setOutcomes(ledger, present, now);
 }
 
@@ -81,7 +83,9 @@ async function insertOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now:
   return outcomes.filter((_, place) => present.has(place));
 }
 
-/** Sets the outcomes of existing rows, equal ones together; resolves with the number of matches. */
+/**
+ * Sets the outcomes of existing rows, with one update per distinct outcome; resolves with the number of matched rows.
+ */
 async function setOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<number> {
   if (outcomes.length === 0) return 0;
   const groups = Map.groupBy(outcomes, ({ status, reason, retryAt }) => `${status} ${retryAt} ${reason}`);
@@ -100,7 +104,7 @@ async function setOutcomes(ledger: Ledger, outcomes: readonly Outcome[], now: nu
   return (await ledger.bulkWrite(updates, { ordered: false })).matchedCount;
 }
 
-/** Inserts the rows with free IDs, and resolves with the indexes of the others. */
+/** Inserts the rows whose IDs are unused; resolves with the indexes of the others. */
 async function insertMissing(ledger: Ledger, rows: readonly DeliveryRow[]): Promise<Set<number>> {
   try {
     await ledger.insertMany([...rows], { ordered: false });

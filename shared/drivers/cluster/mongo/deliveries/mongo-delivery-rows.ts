@@ -6,7 +6,7 @@ import { packId, unpackId } from '../../../packed-id.ts';
 /** Converts a UUID to BSON; keeps other IDs as text. */
 export type StoredId = mongo.Binary | string;
 
-/** The message first, so that a message's rows are adjacent, in device order. */
+/** Starts with the message, so that a message's rows are adjacent, in device order. */
 export interface RowId {
   readonly message: StoredId;
   readonly device: StoredId;
@@ -26,13 +26,14 @@ export interface DeliveryRow {
   readonly updatedAt: number;
   /** The time slot of `updatedAt`, by which old rows are found. Missing in rows of earlier versions. */
   readonly slot: number;
-  /** ID of the last claiming call, which tells the caller which rows it got. */
+  /** ID of the last claiming call, by which the caller finds the rows that it claimed. */
   readonly takenOverBy?: StoredId;
 }
 
 /**
- * The length of a slot. Most pushes are claimed and sent within one slot, so that their outcome changes no index: an
- * index by time was a quarter of the cost. With longer slots, a removal checks more rows in vain.
+ * The length of a slot. Most pushes are claimed and sent within one slot, so that their outcome changes no index
+ * (updating an index by time was a quarter of the cost). With longer slots, a removal reads more rows that are not old
+ * enough.
  */
 export const slotMs = 10_000;
 
@@ -62,7 +63,7 @@ export function rowIdsOf(messageId: string, after?: string): { $gt: object; $lt:
   };
 }
 
-/** Returns the row IDs of pushes; packs the message of adjacent ones once. */
+/** Returns the row IDs of pushes. Packs the message ID once for adjacent pushes of the same message. */
 export function rowIdMaker(): (of: Pick<Claim, 'messageId' | 'deviceId'>) => RowId {
   const message = packedOnce();
   return ({ messageId, deviceId }) => ({ message: message(messageId), device: storedId(deviceId) });

@@ -21,7 +21,7 @@ const settingFields = {
   maxPerMinute: 1,
 } as const;
 
-/** Rows of the first batch; MongoDB's default is 101, with another round trip for the rest. */
+/** Rows of the first batch. With MongoDB's default of 101, the rest would need another round trip. */
 const firstBatchSize = 1_000;
 
 /** Reads pages of a topic's recipients from the collections of the documents driver, with two queries per page. */

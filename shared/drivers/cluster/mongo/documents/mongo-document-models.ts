@@ -20,7 +20,10 @@ const schemaTypes: { readonly [K in FieldKind]: unknown } = {
   json: Schema.Types.Mixed,
 };
 
-/** Matches values of the field's type except null: the filter of a unique index, in a form that a query can imply. */
+/**
+ * Matches all values of the field's type except null. As the filter of a unique index, it has a form that MongoDB
+ * recognizes as implied by a query.
+ */
 const lowest: { readonly [K in FieldKind]?: unknown } = {
   text: '',
   integer: -Infinity,
@@ -94,7 +97,7 @@ function indexSpecs(collection: AnyCollection): IndexSpec[] {
 }
 
 /**
- * Migrates collection and indexes to their declaration: adds missing ones, drops changed or undeclared indexes of ours,
+ * Migrates collection and indexes to their declaration: creates missing ones, drops our changed or undeclared indexes,
  * and keeps foreign indexes. Safe to run concurrently. Throws if existing documents violate a new unique key.
  */
 export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
@@ -125,6 +128,6 @@ function isSame(a: IndexSpec, b: IndexSpec): boolean {
   return form(a) === form(b);
 }
 
-/** JSON cannot represent -Infinity. */
+/** Serializes a filter for comparison. Not as JSON, which cannot represent -Infinity. */
 const describe = (filter: IndexSpec['partialFilterExpression']) =>
   Object.entries(filter ?? {}).map(([field, condition]) => `${field} ${inspect(condition)}`);

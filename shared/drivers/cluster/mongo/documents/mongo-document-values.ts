@@ -37,8 +37,8 @@ export function decodeFields(collection: AnyCollection, fields: readonly string[
 }
 
 /**
- * JSON is stored natively, so that queries and people can read it. Values that MongoDB, BSON or mongoose would
- * interpret, reject or change are stored as text: `{ jsonText: "…" }`.
+ * JSON is stored natively, so that queries and people can read it, except values that MongoDB, BSON or mongoose would
+ * interpret, reject or change. These are stored as text: `{ jsonText: "…" }`.
  */
 function encodeJson(value: unknown): unknown {
   if (isPlain(value, 0)) return value;
@@ -55,7 +55,7 @@ const textKey = 'jsonText';
 /** BSON's nesting limit is 100 levels. */
 const depthMax = 30;
 const plainKey = /^[A-Za-z][A-Za-z0-9_-]*$/;
-/** Names with a special meaning in libraries. */
+/** Property names with a special meaning in libraries. */
 const meaningful: ReadonlySet<string> = new Set([
   textKey,
   'constructor',

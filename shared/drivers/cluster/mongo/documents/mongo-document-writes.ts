@@ -15,14 +15,14 @@ import { keyOfIndex, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, encodeValues, type Stored } from './mongo-document-values.ts';
 
 /*
- * The document writes. Each function checks its input immediately and returns the work to run, in a
- * transaction's session or alone. Filters consist of checked values and our own operators only.
+ * The document writes. Each function checks its input immediately and returns the work to run, within or without a
+ * transaction. Filters contain only checked values and our own operators.
  */
 
 export type Work<T = unknown> = (session?: ClientSession) => Promise<T>;
 
 /**
- * The field that `require` increments, because only writes cause conflicts between transactions. Not part of the
+ * The field that `require` increments, because only writes conflict between transactions. It is not part of the
  * document.
  */
 const requiredField = '_required';
@@ -59,7 +59,7 @@ export function updateWork(
 export function incrementWork({ collection, model }: DocumentModel, id: string, by: object): Work<void> {
   checkId(collection, id);
   const added = checkIncrements(collection, by);
-  // A pipeline, because `$inc` rejects null.
+  // Uses a pipeline, because `$inc` rejects null.
   const sums = Object.fromEntries(
     [...added].map(([field, value]) => [field, { $add: [{ $ifNull: [`$${field}`, 0] }, value] }]),
   );
@@ -78,7 +78,7 @@ export function raiseWork(
 ): Work<void> {
   checkAtMost(ids.length, documentLimits.ids, 'ids');
   checkRaise(collection, { field, to });
-  // Not greater or equal: lower, or null.
+  // Matches lower values and null.
   const filter = { _id: trusted({ $in: [...ids] }), [field]: trusted({ $not: { $gte: to } }) };
   return async (session) => {
     await model.updateMany(filter, { $set: { [field]: to } }, sessionOf(session)).exec();
@@ -111,7 +111,7 @@ function requireWork({ collection, model }: DocumentModel, id: string, version: 
   };
 }
 
-/** Removes several documents in one command. With versions, throws if one of them did not exist with its version. */
+/** Removes several documents in one command. With versions, throws if one of them does not exist with its version. */
 function removeManyWork({ collection, model }: DocumentModel, removals: readonly Removal[]): Work<void> {
   for (const { id, version } of removals) {
     checkId(collection, id);
@@ -133,7 +133,8 @@ function removeManyWork({ collection, model }: DocumentModel, removals: readonly
 }
 
 /**
- * Returns the ID of the first document without its version, read outside of the transaction, which has removed some.
+ * Returns the ID of the first document that is missing or has another version. Reads outside of the transaction, which
+ * has already removed some documents.
  */
 async function firstStale(model: DocumentModel['model'], removals: readonly Removal[]): Promise<string> {
   const ids = removals.map(({ id }) => id) as never[];

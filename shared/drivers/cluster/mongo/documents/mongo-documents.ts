@@ -23,8 +23,7 @@ export interface MongoDocumentsOptions {
 }
 
 /**
- * The documents of a cluster: one MongoDB collection per declared collection. Creates collections and indexes first, see
- * `prepareCollection`. Only the given collections can be used. `close` leaves the connection open.
+ * The documents of a cluster: one MongoDB collection per declared collection. Creates collections and indexes when opened, see `prepareCollection`. Only the given collections can be used. `close` leaves the connection open.
  *
  * Writes are acknowledged by the majority, and reads use the primary, so every node reads all acknowledged writes of
  * every node, even from a new primary.
@@ -60,7 +59,7 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
   };
 }
 
-/** Collections created concurrently: the server creates four in almost the time of one. */
+/** Collections to create concurrently: the server creates four in almost the time of one. */
 const preparedAtOnce = 4;
 
 async function prepareAll(models: readonly DocumentModel[], log: Logger): Promise<void> {
@@ -115,7 +114,7 @@ function readsOver(
         for (const id of ids) checkId(collection, id);
         for (const field of fields) kindOf(collection, field);
         const projection = Object.fromEntries(fields.map((field) => [fieldName(field), 1]));
-        // Bypasses the model's query, which costs more than the response.
+        // Bypasses the mongoose query, which would take longer than the server.
         const found = await model.collection
           .find({ _id: { $in: [...ids] as never[] } }, { projection: { _id: 1, ...projection } })
           .toArray();
@@ -125,7 +124,7 @@ function readsOver(
       reachingAs(async () => {
         const { collection, model } = modelOf(name);
         const plan = planQuery(collection, query);
-        if (plan.limit === 0) return []; // which MongoDB would take for no limit
+        if (plan.limit === 0) return []; // MongoDB treats 0 as no limit
         const found = await model
           .find(filterOf(collection, plan))
           .sort(orderOf(plan))
@@ -145,7 +144,7 @@ function readsOver(
   };
 }
 
-/** Bounds only compare values of the same type, so they exclude nulls. */
+/** MongoDB compares values of the same type only, so bounds exclude nulls. */
 function filterOf(collection: AnyCollection, plan: Plan): object {
   const conditions = plan.equals.map(([field, value]): [string, unknown] => [fieldName(field), value]);
   plan.rest.forEach((field, place) => {
@@ -157,7 +156,7 @@ function filterOf(collection: AnyCollection, plan: Plan): object {
   return Object.fromEntries(conditions);
 }
 
-/** A unique key defines an order itself; its index does not include the ID. */
+/** Values of a unique key determine the order; its index does not include the ID. */
 function orderOf(plan: Plan): { [field: string]: 1 | -1 } {
   const fields = plan.isUniqueKey ? plan.rest : [...new Set([...plan.rest, 'id'])];
   return Object.fromEntries(fields.map((field) => [fieldName(field), plan.isDescending ? -1 : 1]));

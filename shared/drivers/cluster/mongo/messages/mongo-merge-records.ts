@@ -4,7 +4,7 @@ import { asPublished, contentOf, stubRev, originOf, type MessageDocument } from 
 /** The fields of a stored message that decide about a record. */
 export type MessageState = Pick<MessageDocument, 'offset' | 'contentRev' | 'deletedAt'>;
 
-/** The effect of records on a message: a new document, fields to set, or nothing. */
+/** The effect of records on a message: a document to insert, fields to set, or nothing. */
 export interface MergedMessage {
   readonly inserted: MessageDocument | null;
   readonly set: Partial<MessageDocument> | null;
@@ -13,9 +13,7 @@ export interface MergedMessage {
 }
 
 /**
- * The order-free rule: a message's offset is the lowest of its `message` records. Its content is that of the edit
- * with the highest offset, or the published one. It is deleted once any deletion was applied, at the
- * earliest time of these: a deletion is final, even against a concurrent edit.
+ * Merges records into a message, independent of their order. A message's offset is the lowest of its `message` records. Its content is that of the edit with the highest offset, or the published content. It is deleted if any deletion was applied, at the earliest time of these: a deletion is final, even against a concurrent edit.
  *
  * @param stored null: the message is not stored
  * @param records of this message, at least one, in any order

@@ -10,11 +10,11 @@ export interface MessageContent {
   readonly tags: readonly string[];
   readonly markdown: boolean;
   readonly editedAt: number | null;
-  /** Offset of the edit that the content is from, or one of the constants below. */
+  /** Offset of the edit that set the content, or one of the constants below. */
   readonly contentRev: number;
   /**
-   * Folded title and text for case-insensitive search if they are not plain (`isPlain`): MongoDB does not fold
-   * fully and does not support NUL. Plain texts are searched directly, so only other texts are stored twice.
+   * Folded title and text for case-insensitive search, unless they are plain (`isPlain`): MongoDB's own case folding is
+   * incomplete, and it does not support NUL. Plain texts are searched directly.
    */
   readonly folded?: readonly string[] | null;
 }
@@ -27,8 +27,8 @@ export const stubRev = -2;
 export const redactedRev = Number.MAX_SAFE_INTEGER;
 
 /**
- * A message and its `message` record in one document, so that a publish writes one document.
- * Without `offset` it is a stub of an edit or deletion applied before the message; reads by offset skip it.
+ * A message and its `message` record, in one document, so that a publish writes one document. A document without
+ * `offset` is a stub of an edit or deletion that was applied before its message; reads by offset skip it.
  */
 export interface MessageDocument extends MessageContent {
   readonly _id: string;
@@ -41,7 +41,8 @@ export interface MessageDocument extends MessageContent {
 }
 
 /**
- * The record of an edit or deletion. Its ID is its place in the log, so that a repeated record creates no duplicate.
+ * The record of an edit or deletion. Its ID is its partition and offset, so that a repeated record creates no
+ * duplicate.
  */
 export interface ChangeDocument {
   readonly _id: { readonly partition: number; readonly offset: number };
@@ -53,8 +54,8 @@ export interface ChangeDocument {
 }
 
 /**
- * A shard of a topic's counters: the sums and maxima of the shards are the topic's. Nodes that publish to the same
- * topic concurrently use different shards, because their transactions would otherwise conflict.
+ * A shard of a topic's counters, whose values are the sums and maxima over its shards. Nodes that publish to the same
+ * topic concurrently use different shards, so that their transactions do not conflict.
  */
 export interface TopicStatsDocument {
   readonly _id: { readonly topicId: string; readonly part: number };
@@ -70,7 +71,7 @@ export interface WatermarkDocument {
 }
 
 /**
- * Native collections, because mongoose models would cast and validate already typed data for each message.
+ * Native collections, because mongoose models would cast and validate every message.
  */
 export interface MessageCollections {
   readonly messages: mongo.Collection<MessageDocument>;
@@ -84,7 +85,7 @@ export interface SearchedCollections extends MessageCollections {
   readonly limits: { readonly maxTimeMS: number };
 }
 
-/** Names of the indexes that queries use as hints, so that the planner does not choose another one. */
+/** Names of indexes used as hints, so that the planner does not choose another index. */
 export const byTopic = 'byTopic';
 export const byTime = 'byTime';
 export const byExpiry = 'byExpiry';
@@ -92,16 +93,16 @@ export const byDeletion = 'byDeletion';
 
 /** Not deleted: the field is absent. */
 export const notDeleted = { deletedAt: { $exists: false } } as const;
-/** Messages in history until they expire: neither stubs nor deleted. */
+/** Messages that history returns until they expire: neither stubs nor deleted. */
 export const shownByHistory = { offset: { $gte: 0 }, ...notDeleted } as const;
 
-/** Descending, so that the last record of many topics is found without reading others. */
+/** Descending, so that the last record of many topics is found without reading other records. */
 const recordIndexes: mongo.IndexDescription[] = [
   { key: { topicId: 1, offset: -1 }, name: byTopic },
   { key: { topicId: 1, timestamp: 1, offset: 1 }, name: byTime },
 ];
 
-/** Creates the collections with their indexes; keeps existing ones. */
+/** Creates missing collections and indexes. */
 export async function prepareMessageCollections(connection: Connection): Promise<MessageCollections> {
   const db = connection.db!;
   const collections: MessageCollections = {
@@ -110,8 +111,7 @@ export async function prepareMessageCollections(connection: Connection): Promise
     stats: db.collection('topic_stats'),
     watermarks: db.collection('watermarks'),
   };
-  // Transactions need existing collections. Created concurrently, because the server creates several in almost the time
-  // of one.
+  // Transactions need existing collections. Creates them concurrently, which takes almost the time of one.
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   const made = await Promise.allSettled([
     existing.has(collections.watermarks.collectionName)
@@ -134,12 +134,12 @@ export async function prepareMessageCollections(connection: Connection): Promise
   return collections;
 }
 
-/** Another node was faster. */
+/** Another node created it first. */
 function unlessThere(error: unknown): void {
   if ((error as { codeName?: unknown }).codeName !== 'NamespaceExists') throw error;
 }
 
-/** The expression for the bytes of a message's text and title, its volume. */
+/** Expression for a message's volume: the bytes of text and title. */
 export const volumeBytes = {
   $add: [{ $strLenBytes: { $ifNull: ['$message', ''] } }, { $strLenBytes: { $ifNull: ['$title', ''] } }],
 };

@@ -12,7 +12,7 @@ import {
   type MessageDocument,
 } from './mongo-message-collections.ts';
 
-/** Returns messages of history, oldest first. `batchSize` fetches a page in one round trip. */
+/** Returns messages in history, oldest first. `batchSize` makes it one round trip. */
 export async function newestMessages(
   { messages }: MessageCollections,
   topicId: string,
@@ -32,8 +32,8 @@ export async function newestMessages(
 const concurrentReads = 20;
 
 /**
- * One read per topic: a combined query could not be limited to one index key per topic, because expired messages are
- * skipped.
+ * Reads each topic separately: a combined query could not stop after one index key per topic, because it skips expired
+ * messages.
  */
 export async function newestOfEach(
   collections: MessageCollections,
@@ -89,7 +89,7 @@ export async function topicRecords(
       .batchSize(page.limit + 1)
       .hint(byTopic)
       .toArray(),
-    // The limit comes last, so that changes of invisible messages do not count.
+    // The limit is applied last, because changes of invisible messages do not count.
     changes
       .aggregate<ChangeDocument & { of: [MessageDocument] }>(
         [
@@ -155,13 +155,16 @@ export async function statsOf(
 
 /** Concurrent counts, so that a caller with hundreds of topics does not block others. */
 const concurrentCounts = 10;
-/** Marks per query, and messages that it may count in total; limits planning time and the count. */
+/** Limits of one combined query: marks, because of its planning time, and counted messages. */
 const marksPerQuery = 100;
 const combinedCountMax = 10_000;
 
 type CountPage = { readonly max: number; readonly now: number };
 
-/** Usually little is unread, so one query counts all marks; otherwise one query per mark, which ends at `max`. */
+/**
+ * Usually few messages are unread, so one query counts all marks. Otherwise counts each mark by a query that stops at
+ * `max`.
+ */
 export async function countAfterEach(
   collections: MessageCollections,
   marks: readonly TopicMark[],
@@ -177,7 +180,7 @@ export async function countAfterEach(
   return counts;
 }
 
-/** Null for too many marks for one query, or two marks of a topic. */
+/** Returns null if there are too many messages for one query, or two marks of one topic. */
 async function countCombined(
   { messages }: MessageCollections,
   marks: readonly TopicMark[],
@@ -221,7 +224,7 @@ const laterThan = ({ topicId, after }: TopicMark, now: number) => ({
   ...notDeleted,
 });
 
-/** Returns the applied records that are not duplicates. */
+/** Returns the records that are stored and not duplicates. */
 export async function storedOf(
   { messages, changes }: MessageCollections,
   records: readonly PlacedRecord[],
@@ -258,7 +261,7 @@ export async function lastOffsetsBelow(
     { $sort: { topicId: 1, offset: -1 } },
     { $group: { _id: '$topicId', offset: { $first: '$offset' } } },
   ];
-  // On `byTopic` this is a distinct scan: it reads one key per topic, regardless of the number of records.
+  // With `byTopic` this is a distinct scan, which reads one key per topic.
   const options = { hint: byTopic, batchSize: topicIds.length + 1 };
   const found = await Promise.all([
     messages.aggregate<{ _id: string; offset: number }>(lastOfEach, options).toArray(),

@@ -13,7 +13,9 @@ import {
 import { addToCount } from './mongo-retention-reads.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
-/** Messages removed per transaction: long transactions conflict with publishes to the same topics and are repeated. */
+/**
+ * Messages removed per transaction. Longer transactions would conflict more often with publishes to the same topics.
+ */
 const batchSizeMax = 500;
 
 /**
@@ -42,8 +44,8 @@ export function mongoMessageRemoval(
   };
 
   /**
-   * Messages that expired before this belong to excluded topics: a million of them are read once per run, not per
-   * batch.
+   * All messages that expired earlier belong to excluded topics. Skips them, so that a run reads them once instead of
+   * once per batch.
    */
   let front = { except: '', expiresAt: 0 };
 
@@ -81,7 +83,7 @@ export function mongoMessageRemoval(
       const of = [...except].sort().join();
       const from = front.except === of ? front.expiresAt : 0;
       let { all, reached } = await removeFrom(from, { time, limit, except });
-      // Concurrent writes or changed expiries can be earlier.
+      // Concurrent writes or changed expiries can add earlier messages.
       if (all.size === 0 && from > 0) ({ all, reached } = await removeFrom(0, { time, limit, except }));
       front = { except: of, expiresAt: reached };
       return all;
@@ -101,7 +103,7 @@ export function mongoMessageRemoval(
   };
 }
 
-/** No transaction: concurrent edits or sweeps of such a message do not matter. */
+/** Needs no transaction: concurrent edits or sweeps of such a message have no effect. */
 async function emptyBatch(
   { messages }: MessageCollections,
   { time, except, batchSize }: { time: number; except: readonly string[]; batchSize: number },
@@ -138,8 +140,8 @@ interface BatchQuery {
 }
 
 /**
- * Returns the removed messages in the requested order. Updates the counts last, because there the transaction conflicts
- * with publishes.
+ * Returns the removed messages in the requested order. Updates the counts last, because that update can conflict with
+ * publishes.
  */
 async function removeBatch(
   { messages, changes, stats }: MessageCollections,

@@ -18,17 +18,17 @@ import { mongoOffsetRange } from './mongo-offset-range.ts';
 type Query = mongo.Filter<MessageDocument>;
 
 /**
- * Topics per query: MongoDB merges the order of this many, and sorts all matches beyond
- * (`internalQueryMaxScansToExplode`, 200).
+ * Topics per query. For more topics than `internalQueryMaxScansToExplode` (200), MongoDB sorts all matches instead of
+ * merging sorted scans.
  */
 const topicsMerged = 100;
 
-/** Matches collected per text search; limited by MongoDB's memory for a group. */
+/** Matches collected per text search, because MongoDB limits the memory of a group. */
 const collectedMax = 10_000;
 
 /**
- * Above this number of offsets, a topic is searched by two concurrent queries: MongoDB runs a query on one core, and
- * half a second for 100,000 messages is noticeable.
+ * Above this number of offsets, a topic is searched by two concurrent queries: MongoDB runs a query on one core and
+ * takes half a second for 100,000 messages.
  */
 const splitAbove = 20_000;
 
@@ -51,7 +51,7 @@ interface FoundDocuments {
   readonly total: number;
 }
 
-/** The total requires reading every text; the same pass collects the page, because a second pass would take as long. */
+/** The total requires reading every text, so the same pass also collects the page. */
 async function collectPage(
   collections: SearchedCollections,
   topicsQuery: TopicsQuery,
@@ -166,10 +166,10 @@ interface TopicsQuery {
 
 type Times = Pick<MessageFilter, 'from' | 'to'>;
 
-/** For unordered reads: the time range limits the scan of the index by time. */
+/** The index for unordered reads: with a time range, the index by time scans less. */
 const indexFor = ({ from, to }: Times): string => (from === null && to === null ? byTopic : byTime);
 
-/** By offset for one topic, by time for several. */
+/** Returns a page ordered by offset for one topic, by time for several. */
 async function findPage(
   collections: SearchedCollections,
   topicsQuery: TopicsQuery,
@@ -222,13 +222,13 @@ async function findPageOfTopic(
 
 type MessageRank = Pick<MessageDocument, '_id' | 'timestamp' | 'topicId' | 'offset'>;
 
-/** Newest first. */
+/** Compares messages, newest first. */
 function newestFirst(a: MessageRank, b: MessageRank): number {
   return b.timestamp - a.timestamp || b.offset! - a.offset! || (a.topicId < b.topicId ? 1 : -1);
 }
 
 /**
- * Queries the topics in groups, most recently published first; stops when the remaining topics have nothing newer
+ * Queries the topics in groups, most recently published first. Stops when the remaining topics have no message newer
  * than the page.
  */
 async function findPageOfTopics(
@@ -290,7 +290,7 @@ async function countMatching(collections: SearchedCollections, filter: MessageFi
   const topicId = { $in: [...filter.topicIds] };
   if (!matchesAllMessages(filter))
     return messages.countDocuments({ topicId, ...query }, { ...limits, hint: indexFor(filter) });
-  // Messages in history are already counted, except expired ones that are not swept yet.
+  // The counters include expired messages that are not swept yet.
   const [counted, expired] = await Promise.all([
     stats
       .aggregate<{ sum: number }>(
@@ -350,7 +350,7 @@ function between(field: 'priority' | 'timestamp', min: number | null, max: numbe
   return { [field]: { ...(min === null ? {} : { $gte: min }), ...(max === null ? {} : { $lte: max }) } };
 }
 
-/** MongoDB compares plain text, folding A to Z; other text is stored folded. */
+/** MongoDB folds A to Z, which suffices for plain text; other text is stored folded. */
 function containsText(text: string): Query {
   const needle = foldCase(text);
   const foldedMatch: Query = { folded: { $regex: literal(needle) } };

@@ -6,7 +6,7 @@ import type { ChangeDocument, MessageCollections, MessageDocument } from './mong
 import { mergeRecords, type MergedMessage, type MessageState } from './mongo-merge-records.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
-/** The maximum number of shards of a topic's counters. More cost more to read, fewer cause more conflicts. */
+/** The maximum number of shards of a topic's counters. More shards take longer to read, fewer cause more conflicts. */
 const partsMax = 16;
 
 /**
@@ -29,7 +29,7 @@ export function mongoMessageWriter(
   ): Promise<void> => {
     let isFirstTry = true;
     await inTransaction(connection, async (session) => {
-      // It conflicted with another node: use another shard from now on.
+      // Conflicted with another node: use another shard from now on.
       if (!isFirstTry) part = Math.floor(Math.random() * partsMax);
       isFirstTry = false;
       const stored = areNew ? nothingStored : await storedStates(collections, live, session);
@@ -56,13 +56,13 @@ export function mongoMessageWriter(
     if (records.length === 0) return;
     const now = clock();
     const live = records.filter(({ record }) => record.message.expiresAt > now);
-    // Messages are nearly always new, so they are inserted without a lookup: one round trip less per publish.
+    // Messages are nearly always new, so they are inserted without a lookup, which saves a round trip per publish.
     if (live.every(({ record }) => record.type === 'message') && (await isDone(write(records, live, true)))) return;
     await write(records, live, false);
   };
 }
 
-/** Returns false and writes nothing if a message was already stored. */
+/** Inserts messages. If one was already stored, writes nothing and returns false. */
 async function isDone(writing: Promise<void>): Promise<boolean> {
   try {
     await writing;
@@ -113,7 +113,7 @@ async function storedStates(
   };
 }
 
-/** Records stored at their own offset are already counted. */
+/** Skips records that are stored at their own offset, because they are already counted. */
 function isKnown(stored: StoredStates, { offset, record }: PlacedRecord): boolean {
   return record.type === 'message'
     ? stored.messages.get(record.message.id)?.offset === offset
@@ -145,7 +145,7 @@ async function writeMessages(
   if (updates.length > 0) await messages.bulkWrite(updates, { session });
 }
 
-/** Most messages have no folded text, so the field is omitted. */
+/** Omits the folded text, which most messages do not need. */
 function withoutNull({ folded, ...document }: MessageDocument): MessageDocument {
   return folded === undefined || folded === null ? document : { ...document, folded };
 }
@@ -172,7 +172,7 @@ async function insertChanges(
   if (documents.size > 0) await changes.insertMany([...documents.values()], { session });
 }
 
-/** Updates the counters of the records' topics; last offset and time even for records that were not stored. */
+/** Updates the counters of the records' topics. Last offset and time include records that were not stored. */
 async function touchTopics(
   { stats }: MessageCollections,
   { news, merged, part }: { news: readonly PlacedRecord[]; merged: readonly Merged[]; part: number },

@@ -83,7 +83,7 @@ describeWithEngines('messages during an outage of MongoDB', ({ mongoUrl }) => {
     60_000,
   );
 
-  test('stores and counts records once that are applied again after an outage', async () => {
+  test('stores and counts records once if they are applied again after an outage', async () => {
     const topic = newId();
     const again = Array.from({ length: 300 }, (_, index) => published(1_000 + index, testMessage(topic)));
     const inPieces = () => Promise.all(again.map((record) => messages.apply([record]).catch(() => undefined)));

@@ -110,7 +110,7 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
         .sort({ ts: 1 })
         .toArray();
       expect(finds.map((find) => find['keysExamined'] >= 200)).toEqual([true, false, false]);
-      // Includes messages written meanwhile and those no longer held.
+      // Includes messages written since and messages no longer under legal hold.
       await messages.apply([published(230, testMessage(free, { expiresAt: testTime + 1 }))]);
       expect(await remove(10, [held])).toEqual([[free, 1]]);
       expect(await remove(300, [])).toEqual([[held, 200]]);

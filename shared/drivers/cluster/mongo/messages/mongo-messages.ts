@@ -40,11 +40,13 @@ export interface MongoMessagesOptions {
   readonly searchMsMax?: number;
 }
 
-/** Publishes share bulk writes; two concurrent ones would conflict at the counters of their topics. */
+/**
+ * Publishes share bulk writes, one at a time, because concurrent writes would conflict at the counters of their topics.
+ */
 const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
 
 /**
- * A watermark is cached, because a lower one after a failover would make readers skip records that are stored again.
+ * Caches the watermark, because a lower one after a failover would make readers skip records that are stored again.
  */
 const ofMajority = { readConcern: { level: 'majority' } } as const;
 
@@ -65,7 +67,7 @@ export async function openMongoMessages({
     log.error({ err: error }, 'the message collections could not be created');
     throw error;
   });
-  // One writer each, so that they do not conflict at the counters of their topics.
+  // One writer per task, so that they do not conflict at the counters of their topics.
   const apply = writeBatcher(mongoMessageWriter(connection, collections, clock), applyLimits);
   const settle = mongoReconcile({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
   const removal = mongoMessageRemoval(connection, collections);
@@ -114,7 +116,7 @@ export async function openMongoMessages({
   };
 }
 
-/** A silent server would otherwise block the ping until the connection closes. */
+/** Limits the ping, which a silent server would block until the connection closes. */
 async function pingPrimary(connection: Connection): Promise<void> {
   await within(pingTimeoutMs, 'MongoDB’s answer', connection.db!.command({ ping: 1 })).catch((error: unknown) => {
     throw error instanceof TookTooLong ? unavailable('Database', error) : error;

@@ -9,9 +9,9 @@ interface Positions {
 }
 
 /**
- * Returns the offset range of the topic's messages in a period, or null if it has none. By offset, a page of an old
- * hour is only found by skipping all newer messages, so the range limits the read. Offsets are in time order except for
- * clock skew, so the first and last are among those of some seconds.
+ * Returns the offset range of the topic's messages in a period, or null if there are none. Without it, reading an old
+ * period by offset would skip all newer messages. Offsets are in time order except for clock skew, so the first and
+ * last offset are found within some seconds of the period's ends.
  */
 export async function mongoOffsetRange(
   { messages, limits }: SearchedCollections,
@@ -37,8 +37,8 @@ type RecordCollection = MessageCollections['messages' | 'changes'];
 
 /**
  * Returns the lowest offset of a record at or after the time (direction 1), or the highest at or before it (-1), or
- * null. The nearest record by time bounds the search, because records at offsets further out differ by less than the
- * clock skew.
+ * null. The nearest record by time bounds the search: a record at an offset further out differs from it by less than
+ * the clock skew.
  */
 export async function outermostOffset(
   collections: readonly RecordCollection[],
@@ -65,7 +65,7 @@ export async function outermostOffset(
       ? { $gte: time, $lte: Math.min(...times) + clockSkewMs }
       : { $gte: Math.max(...times) - clockSkewMs, $lte: time };
   const outermost = await firstOfEach(near, { offset: direction });
-  // The nearest record may have been removed meanwhile; its offset is still a valid bound.
+  // The nearest record may have been removed concurrently; its offset is still a valid bound.
   const offsets = (outermost.length > 0 ? outermost : nearest).map(({ offset }) => offset!);
   return direction === 1 ? Math.min(...offsets) : Math.max(...offsets);
 }

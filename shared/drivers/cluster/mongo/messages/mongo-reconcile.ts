@@ -12,11 +12,11 @@ export interface ReconcileOptions {
 }
 
 /**
- * The publisher stores the document too, usually in a moment, so the fan-out checks again for this long before it
- * stores it itself. Concurrent writes conflict, which costs both transactions a pause and their work.
+ * The publisher usually stores the document within a moment, so the fan-out checks for this long before it stores the
+ * document itself. Concurrent writes would conflict, and one transaction would have to repeat its work.
  */
 const patienceMs = [3, 6, 12, 25, 50] as const;
-/** The publisher of an older record died, or the record is repeated. */
+/** The publisher of an older record died, or the record is a repetition, so waiting is useless. */
 const freshMs = 1_000;
 /** Limits the memory per partition. */
 const topicsKnownMax = 20_000;
@@ -40,7 +40,7 @@ export function mongoReconcile(
     if (first === undefined) return [];
     const before = partitions.get(partition);
     partitions.delete(partition); // unknown until this batch succeeds
-    // If a batch does not start where the last one ended, another process may have reconciled batches in between.
+    // If the batch does not start where the last one ended, another process may have reconciled batches in between.
     const known =
       before?.next === first.offset && before.lastOffsets.size < topicsKnownMax
         ? before.lastOffsets
@@ -83,7 +83,7 @@ async function storedInTheEnd(
   const missing = records.filter((placed) => !stored.has(placed));
   if (missing.length === 0) return stored;
   await write(missing);
-  // Looks up all again, because a missing first copy may have replaced a stored duplicate.
+  // Looks up all records again, because a missing original may have replaced a stored duplicate.
   stored = await storedOf(collections, records);
   return stored;
 }

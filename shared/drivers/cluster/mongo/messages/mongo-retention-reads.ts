@@ -69,7 +69,7 @@ export async function oldestKeptOf(
   return oldest;
 }
 
-/** No transaction: concurrent changes of such a message do not affect its expiry. */
+/** Needs no transaction: concurrent changes of such a message do not affect its expiry. */
 export async function changeLifetimes(
   { messages }: MessageCollections,
   topicId: string,
@@ -95,7 +95,10 @@ export async function changeLifetimes(
   return found.at(-1)?.offset ?? null;
 }
 
-/** Reads the counter and the actual count in one snapshot; a concurrent update by a sweep repeats the transaction. */
+/**
+ * Reads the counter and the actual count in one snapshot. If a sweep changes the counter concurrently, the transaction
+ * is repeated.
+ */
 export async function recountTopic(
   connection: Connection,
   collections: MessageCollections,
@@ -122,7 +125,7 @@ async function countDrift(
 /** The shard of a topic's counters for sweeps, so that they do not conflict with publishes. */
 const sweepsPart = -1;
 
-/** Returns filter and update that add to the sweeps' shard of a topic's count. */
+/** Returns the filter and update that add to the sweeps' shard of a topic's count. */
 export function addToCount(topicId: string, count: number) {
   return [
     { _id: { topicId, part: sweepsPart } },

@@ -15,15 +15,15 @@ export interface MongoCopyOptions {
 
 /** Documents per chunk in the file. */
 const stretchMax = 1_000;
-/** Contains a document during a restore. */
+/** The collection that contains a document while a restore is incomplete. */
 const restores = 'restores';
 /** Server codes for: the snapshot is too old or no longer available. */
 const snapshotGone: ReadonlySet<unknown> = new Set([239, 246]);
 
 /**
- * Writes a consistent snapshot of the database, taken after the call, to a file, even while nodes write.
- * The file is readable by its owner only, and gets its name only after it is complete on disk. Throws an error for
- * the operator and leaves no file in that case.
+ * Writes a consistent snapshot of the database, taken after the call, to a file. Nodes may run. The file is readable by
+ * its owner only and gets its name once it is complete on disk. On failure, leaves no file and throws an error for the
+ * operator.
  */
 export async function backUpMongo(to: string, options: MongoCopyOptions): Promise<CopyReport> {
   return onConnection(options, async (connection, from) => {
@@ -79,8 +79,8 @@ function stretchesOf(collection: mongo.Collection, session: ClientSession): Asyn
 }
 
 /**
- * Restores such a file into an empty database. Verifies the whole file first: a truncated or modified file leaves the
- * database unchanged. Throws an error for the operator. The first node that starts creates the indexes.
+ * Restores such a file into an empty database. Verifies the whole file first, so that a truncated or modified file
+ * leaves the database unchanged. The first node that starts creates the indexes. Throws an error for the operator.
  */
 export async function restoreMongo(from: string, options: MongoCopyOptions): Promise<CopyReport> {
   let total = 0;
@@ -95,7 +95,7 @@ export async function restoreMongo(from: string, options: MongoCopyOptions): Pro
     await db.collection(restores).insertOne({ from, begunAt: new Date() });
     let done = 0;
     for await (const { collection, documents } of readArchive(from)) {
-      // Numbers keep their type from the file.
+      // Keeps the number types of the file.
       await db.collection(collection).insertMany(
         documents.map((document) => mongo.BSON.deserialize(document, { promoteValues: false })),
         { ordered: false },
@@ -134,7 +134,7 @@ async function collectionsOf(connection: Connection): Promise<string[]> {
     .sort();
 }
 
-/** `act` receives the name of the database. */
+/** Runs `act` with the name of the database. */
 async function onConnection<T>(
   { url, log }: MongoCopyOptions,
   act: (connection: Connection, name: string) => Promise<T>,

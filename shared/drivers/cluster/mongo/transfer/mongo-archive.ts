@@ -66,8 +66,8 @@ export interface ArchivedChunk {
 }
 
 /**
- * Reads an archive in chunks. Throws an error for the operator if the file is invalid, truncated or modified; the
- * last two are detected only at its end.
+ * Reads an archive in chunks. Throws an error for the operator if the file is invalid, truncated or modified.
+ * Truncation and modification are detected only at the end of the file.
  */
 export async function* readArchive(path: string): AsyncGenerator<ArchivedChunk, { documents: number }> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {

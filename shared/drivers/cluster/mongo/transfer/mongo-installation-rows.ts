@@ -25,12 +25,12 @@ export interface MongoInstallationOptions {
 }
 
 /**
- * The distance between the bases of imported partitions, so that imported and later messages have offsets
- * unique over all partitions, and the installation can be moved back to one file. No partition gets as many records.
+ * The distance between the bases of imported partitions, more than a partition can have records. It keeps offsets
+ * unique over all partitions, so that the installation can be moved back to one file.
  */
 const partitionsApart = 1_000_000_000_000;
 
-/** The rows of a cluster's installation. Not protected against concurrent writes: no node may run. */
+/** The rows of a cluster's installation. No node may run, because concurrent writes are not detected. */
 export function mongoInstallationRows(options: MongoInstallationOptions): InstallationRows {
   const { connection, collections, messages, eventLog } = options;
   const partOf = installationParts(mongoStoreParts(connection, messages), collections, (collection) =>

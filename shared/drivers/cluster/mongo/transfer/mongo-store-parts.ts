@@ -35,7 +35,7 @@ export function mongoStoreParts(
 
 type PartitionsOf = (rows: readonly { readonly topicId: string }[]) => Promise<(topicId: string) => number>;
 
-/** Returns the partitions of topics; partition 0 for removed topics that are not fully erased. */
+/** Returns the partition of each topic; 0 for a removed topic that is not fully erased. */
 function partitionReader(connection: Connection): PartitionsOf {
   const topics = connection.db!.collection<{ _id: string; partition: number }>('topics');
   return async (rows) => {
@@ -49,7 +49,7 @@ function partitionReader(connection: Connection): PartitionsOf {
 
 const asCollection = (collection: unknown): mongo.Collection => collection as mongo.Collection;
 
-/** A topic's counters are the sums and maxima of its shards; they are written as one shard. */
+/** Reads a topic's counters as the sums and maxima of its shards, and writes them as one shard. */
 function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
   return {
     collection: asCollection(stats),
