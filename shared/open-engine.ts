@@ -35,10 +35,10 @@ export function clusterOptions(config: Config, stores: ClusterConfig) {
   return { stores, kafka: kafkaTopic(config), ...engineCollections };
 }
 
-/** The dependencies of an operator command, which may run next to a running installation. */
+/** The dependencies of an operator command, which may run alongside an installation. */
 export interface OperatorStore {
   readonly documents: Documents;
-  /** Notifies running nodes of changes; null if they notice changes within 5 s on their own. */
+  /** Notifies running nodes of changes; null if the nodes notice changes themselves, within 5 s. */
   readonly bus: Bus | null;
   /** Opens the job queue; closed with the documents. */
   readonly openJobQueue: () => Promise<JobQueue>;

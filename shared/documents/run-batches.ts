@@ -1,4 +1,4 @@
-/** Removes a batch; resolves with the number of removed items, 0 at the end. */
+/** Removes a batch; resolves with the number of removed items, 0 when none is left. */
 export type RemoveBatch = () => Promise<number>;
 
 export interface BatchReport {

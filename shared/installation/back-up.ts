@@ -4,8 +4,8 @@ import { openLogger } from '../platform/logger.ts';
 import type { CopyProgress, CopyReport } from '../ports/backup.ts';
 
 /**
- * Writes a consistent snapshot of the installation's store to a file, taken after the call; servers may run. For a
- * cluster, that is the MongoDB database. Throws an error for the operator and leaves no file in that case.
+ * Writes a consistent snapshot of the installation's store (for a cluster, the MongoDB database), taken after the call,
+ * to a file. Servers may run. On failure, leaves no file and throws an error for the operator.
  */
 export async function backUp(
   config: Config,
@@ -21,9 +21,9 @@ export async function backUp(
 }
 
 /**
- * Restores a backup into the installation's store, which must be empty and without servers. If the store does not know
- * the cluster's Kafka topic, the topic becomes its log, with offsets above every one assigned. Throws an error for the
- * operator.
+ * Restores a backup into the installation's store, which must be empty. No server may run. If the restored store does
+ * not know the cluster's Kafka topic, adopts the topic as its log, with offsets above every assigned one. Throws an
+ * error for the operator.
  */
 export async function restore(
   config: Config,

@@ -50,7 +50,7 @@ async function ownSecrets(config: Config): Promise<readonly string[] | undefined
   return secret === undefined ? undefined : [secret];
 }
 
-/** Logins are signed: without their secret, all refresh tokens would be rejected. */
+/** Without the secret that signed the logins, all refresh tokens would be rejected. */
 async function takeSecrets(config: Config, exported: readonly string[]): Promise<void> {
   if (config.jwtSecrets !== undefined) {
     if (config.jwtSecrets.includes(exported[0]!)) return;

@@ -7,8 +7,8 @@ export const systemClock: Clock = () => Date.now();
 export const clockDifferenceMsMax = 60_000;
 
 /**
- * Returns by how many milliseconds a remote clock, read between two local readings, is ahead (negative: behind). 0 if
- * it may be right.
+ * Returns how many milliseconds a remote clock, read between two local readings, is ahead (negative: behind); 0 if the
+ * readings do not prove a difference.
  */
 export function clockDifferenceMs(theirs: number, [before, after]: readonly [number, number]): number {
   return theirs < before ? theirs - before : Math.max(0, theirs - after);

@@ -83,7 +83,7 @@ const formats = new Map(
   ]),
 );
 
-test('is quiet exactly while the local clock shows a time within the hours, except between two passes of their end', () => {
+test('contains a time if and only if the local clock shows a time within the hours, except between two occurrences of their end', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...zones),

@@ -20,13 +20,13 @@ export function isTimezone(name: string): boolean {
 }
 
 /**
- * Returns the span of the hours that contains the time, or null. `start` and `end` must differ. On clock changes, hours
- * that start or end at a skipped time do so when the clock passes it. If a time occurs twice, hours start at the first
- * and end at the second occurrence.
+ * Returns the span of the hours that contains the time, or null. `start` and `end` must differ. Hours that start or end
+ * at a time skipped by a clock change do so at the change. If a time occurs twice, hours start at its first and end at
+ * its second occurrence.
  */
 export function spanAt(hours: DailyHours, time: number): Span | null {
   const today = DateTime.fromMillis(time, { zone: IANAZone.create(hours.timezone) });
-  // Includes hours that began yesterday; a clock change near midnight can make tomorrow's begin today.
+  // Includes hours that began yesterday, and tomorrow's, which a clock change near midnight can move to today.
   for (const days of [-1, 0, 1]) {
     const day = today.plus({ days });
     const start = instantsOf(day, hours.start)[0]!;
@@ -37,8 +37,8 @@ export function spanAt(hours: DailyHours, time: number): Span | null {
 }
 
 /**
- * Returns when the local clock shows the time on that day: once, or twice if it is set back. A skipped time yields the
- * moment of the jump.
+ * Returns the instants at which the local clock shows the time on that day: one, or two if the clock is set back. For a
+ * skipped time, returns the instant of the clock change.
  */
 function instantsOf(day: DateTime, clock: string): number[] {
   const [hour, minute] = clock.split(':').map(Number);
@@ -51,7 +51,7 @@ function instantsOf(day: DateTime, clock: string): number[] {
   return [jumpBefore(at.toMillis(), day.zone)];
 }
 
-/** Returns the moment of the last change of the zone's offset, within a day before the time. */
+/** Returns the instant of the zone's last offset change within a day before the time. */
 function jumpBefore(time: number, zone: Zone): number {
   let [before, after] = [time - 86_400_000, time];
   const offset = zone.offset(after);

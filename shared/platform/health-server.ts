@@ -12,8 +12,8 @@ export interface HealthServerOptions {
 }
 
 /**
- * Serves `GET /health/live`, `/health/ready` and `/metrics` for services without other HTTP endpoints.
- * Resolves with its address once it listens; rejects if it cannot listen.
+ * Serves `GET /health/live`, `/health/ready` and `/metrics` for services without other HTTP endpoints. Resolves with
+ * the server's address once it listens; rejects if it cannot listen.
  */
 export async function startHealthServer(
   options: HealthServerOptions,

@@ -1,10 +1,10 @@
 /** A function that closes a component. */
 export type Closer = () => void | Promise<void>;
 
-/** Collects closers while components open, and closes them in reverse order. */
+/** Collects close functions while components open, and runs them in reverse order. */
 export interface Closers {
   add(close: Closer): void;
-  /** Runs each closer once. Continues after a failure and throws all failures at the end. */
+  /** Runs each close function once. Continues after a failure and throws all failures at the end. */
   closeAll(): Promise<void>;
 }
 

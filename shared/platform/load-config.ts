@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { splitList } from './split-list.ts';
 import { variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
 
-/** Whether an admin token is short enough to guess. Causes a warning, and an error in production. */
+/** Whether an admin token is short enough to guess, which causes a warning, or an error in production. */
 export const isShortAdminToken = (token: string | undefined): boolean => token !== undefined && token.length < 16;
 
 /** All faults of the configuration, as text for the operator. */
@@ -22,7 +22,9 @@ export class ConfigError extends Error {
 /** The names of all variables. */
 export const variableNames: readonly string[] = Object.keys(variables.shape);
 
-/** Encrypted connections. `ca` contains PEM certificates for brokers without a publicly trusted certificate. */
+/**
+ * Settings of encrypted connections. `ca` contains PEM certificates for brokers without a publicly trusted certificate.
+ */
 export interface KafkaTls {
   readonly ca?: string;
 }
@@ -67,7 +69,7 @@ const fcmServiceAccount = z.object({
 });
 export type FcmServiceAccount = z.infer<typeof fcmServiceAccount>;
 
-/** Parsed forms of variables. */
+/** Variables that Config contains in parsed form. */
 const parsedVariables = [
   'KAFKA_BROKERS',
   'KAFKA_TLS',
@@ -81,7 +83,7 @@ const parsedVariables = [
 ] as const;
 type UnparsedVariables = Omit<Variables, (typeof parsedVariables)[number]>;
 
-/** The parsed configuration. Components take the fields that they need. */
+/** The parsed configuration. Components pick the fields that they need. */
 export interface Config extends Omit<UnparsedVariables, 'BASE_URL' | 'APP_URL'> {
   /** Undefined if the installation is embedded. */
   readonly cluster: ClusterConfig | undefined;
@@ -93,7 +95,8 @@ export interface Config extends Omit<UnparsedVariables, 'BASE_URL' | 'APP_URL'> 
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
   /**
-   * The first one signs, all of them verify. Undefined if embedded and not set; a secret is then generated in DATA_DIR.
+   * The first secret signs, all of them verify. Undefined if the installation is embedded and none is set; a secret is
+   * then generated in DATA_DIR.
    */
   readonly jwtSecrets: readonly string[] | undefined;
 }
@@ -165,7 +168,7 @@ function omitParsed(all: Variables): UnparsedVariables {
   return Object.fromEntries(Object.entries(all).filter(([name]) => !parsedNames.includes(name))) as UnparsedVariables;
 }
 
-/** `parsed` is undefined if other variables are invalid; this part is checked nevertheless. */
+/** Checks the cluster variables even if other variables are invalid, in which case `parsed` is undefined. */
 function readCluster(
   env: NodeJS.ProcessEnv,
   parsed: Variables | undefined,

@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The shortest interval; a shorter one would be due again before its run starts. */
+/** The shortest interval. A shorter one would be due again before its run starts. */
 const intervalMsMin = 1_000;
 
 /**

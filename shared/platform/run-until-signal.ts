@@ -1,6 +1,6 @@
 import type { Logger } from './logger.ts';
 
-/** The time limit of a shutdown; the process exits after it. */
+/** The time limit of a shutdown. After it, the process exits. */
 const shutdownMaxMs = 30_000;
 
 /**

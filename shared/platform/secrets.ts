@@ -5,7 +5,7 @@ export function makeSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url');
 }
 
-/** Returns the SHA-256 of a secret in hex, which is stored. A fast hash suffices for 256 random bits. */
+/** Returns the SHA-256 of a secret in hex, for storage. A fast hash suffices for 256 random bits. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

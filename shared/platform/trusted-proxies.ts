@@ -4,8 +4,8 @@ import proxyaddr from 'proxy-addr';
 export type Trust = (address: string, hop: number) => boolean;
 
 /**
- * Parses TRUST_PROXY: a number of hops, or trusted addresses and CIDRs. Returns null, which trusts no proxy, for an
- * empty value or `off`. Throws TypeError for an invalid list.
+ * Parses TRUST_PROXY: a number of hops, or trusted addresses and CIDRs. Returns null (no trusted proxy) for an empty
+ * value or `off`. Throws TypeError for an invalid list.
  */
 export function trustedProxies(trustProxy: string): Trust | null {
   const text = trustProxy.trim();

@@ -4,11 +4,9 @@ import { dirname, resolve } from 'node:path';
 
 /**
  * Writes a file under a temporary name and renames it once it is complete and on disk, so that readers never see a partial
- * file. Only its owner can read it; nothing is overwritten. Throws an error for the operator if the path exists or cannot
- * be written, otherwise what `write` throws; leaves no file in either case.
+ * file. Only its owner can read it. Overwrites nothing. Throws an error for the operator if the path exists or cannot be written, and rethrows the errors of `write`; leaves no file in either case.
  *
- * `companions` lists suffixes of companion files that `write` may leave and that must not exist next to the finished file:
- * stale ones would be taken for its own.
+ * `companionSuffixes` lists suffixes of companion files that `write` may leave. They must not exist next to the finished file, because stale companions would be read as its own.
  */
 export async function writeNewFile<T>(
   path: string,

@@ -34,7 +34,7 @@ test('names the failed component and reports down', async () => {
   });
 });
 
-test('reports a component without a response as down', async () => {
+test('reports a component that does not respond as down', async () => {
   expect(await checkReadiness(engine({ jobQueue: hangs }), staying)).toMatchObject({
     status: 'down',
     parts: { queue: 'down' },

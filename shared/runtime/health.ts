@@ -22,8 +22,8 @@ export interface Readiness {
 const patienceMs = 2_500;
 
 /**
- * Pings all components of the engine concurrently. Resolves within three seconds, never rejects. Not ready if `leaving`
- * is aborted.
+ * Pings all components of the engine concurrently. Resolves within three seconds and never rejects. Reports `down` once
+ * `leaving` is aborted.
  */
 export async function checkReadiness(
   engine: Pick<Engine, 'eventLog' | 'messages' | 'documents' | 'jobQueue' | 'bus'>,

@@ -18,14 +18,14 @@ export interface RequestMailDeps {
 const mailsPerHour = 5;
 
 /**
- * Enqueues an email for the notifier. Sends nothing if the address has reached its limit, without telling the caller,
- * so that responses reveal nothing about the mailbox. Throws `unavailable` if the queue cannot be reached.
+ * Enqueues an email for the notifier. If the address has reached its limit, silently does nothing, so that responses
+ * reveal nothing about the mailbox. Throws `unavailable` if the queue is unreachable.
  */
 export async function requestMail(deps: RequestMailDeps, address: string, job: MailJob): Promise<void> {
   if (await mayMail(deps, address, job.kind)) await addMail(deps, job);
 }
 
-/** Counts an email of this kind to the address, and returns whether it may be sent. At most five of a kind per hour. */
+/** Counts an email of this kind to the address, and returns whether it may be sent: at most five of a kind per hour. */
 export async function mayMail(deps: RequestMailDeps, address: string, kind: MailKind): Promise<boolean> {
   if (!deps.config.RATE_LIMITS) return true;
   const window = {
@@ -39,8 +39,8 @@ export async function mayMail(deps: RequestMailDeps, address: string, kind: Mail
 }
 
 /**
- * Enqueues an email that may be sent. Does nothing if an email with this `id` was added within a day. Throws
- * `unavailable` if the queue cannot be reached.
+ * Enqueues an email without a limit. Does nothing if an email with this `id` was added within a day. Throws
+ * `unavailable` if the queue is unreachable.
  */
 export async function addMail(
   deps: Pick<RequestMailDeps, 'engine' | 'makeId'>,

@@ -23,7 +23,7 @@ export interface ServiceDeps {
   /** The metrics of the process, served on METRICS_PORT. */
   readonly metrics: Registry;
   readonly tracing: Tracing;
-  /** Aborted when shutdown begins. The process then reports not ready and continues to serve until it is closed. */
+  /** Aborted when the shutdown begins. The process then reports that it is not ready, and serves until it is closed. */
   readonly leaving: AbortSignal;
 }
 
@@ -36,17 +36,17 @@ export interface RunningService {
 const usageExitCode = 2;
 
 /**
- * Runs a service as a process: reads the configuration, opens the engine, starts, and closes on SIGTERM. Logs `ready`
- * when it runs. Serves health and metrics on METRICS_PORT, if set, until the end. On SIGTERM it reports not ready,
- * continues to serve for SHUTDOWN_DELAY_SECONDS, and then closes. Exit codes: 0 after a clean close, 1 after a failure,
- * 2 for an invalid configuration.
+ * Runs a service as a process: reads the configuration, opens the engine, starts the service, and logs `ready`. Serves
+ * health and metrics on METRICS_PORT, if set. On SIGTERM, reports that it is not ready, serves for another
+ * SHUTDOWN_DELAY_SECONDS, and closes. Exit codes: 0 after a clean close, 1 after a failure, 2 for an invalid
+ * configuration.
  */
 export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
   try {
     const config = loadConfig(process.env);
     const { tracing, log } = await openWatching(name, config);
     const running = await withClosers((own: Closers) => {
-      own.add(() => tracing.close()); // closed last, so that the shutdown of the others is traced
+      own.add(() => tracing.close()); // closed last, to trace the shutdown of the other components
       return open(own, { config, log, tracing, start });
     });
     runUntilSignal(running, log);

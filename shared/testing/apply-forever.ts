@@ -1,12 +1,12 @@
 import { newId, published, testMessage } from '../contracts/messages/messages.fixtures.ts';
 import type { Messages } from '../ports/messages/messages.ts';
 
-/** Concurrent writers, so that the kill falls between writes that share a commit. */
+/** Concurrent writers, so that the kill can interrupt a group commit. */
 const writers = 8;
 
 /**
  * Runs in the process that the test kills: prints the topic's ID, then applies messages until it dies, and prints the
- * offset of each one that resolved.
+ * offset of each acknowledged message.
  */
 export async function applyForever(messages: Messages): Promise<never> {
   const topicId = newId();

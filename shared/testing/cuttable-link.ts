@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A TCP link to a running server. A failure of the link is an outage for its users only. */
+/** A TCP link to a running server, whose failure is an outage only for clients of the link. */
 export interface CuttableLink {
   /** On 127.0.0.1. */
   readonly port: number;
@@ -43,7 +43,7 @@ export async function cuttableLink(target: { host: string; port: number }): Prom
     },
     freeze: () => (state = 'frozen'),
     restore: () => {
-      // Bytes were lost while frozen, so these connections are unusable.
+      // Bytes were lost while the link was frozen, so these connections are unusable.
       end();
       state = 'up';
     },

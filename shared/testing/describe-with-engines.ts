@@ -5,8 +5,8 @@ import { howToGiveTestEngines, readTestEngines, type TestEngines } from './read-
 export type { TestEngines } from './read-test-engines.ts';
 
 /**
- * A Jest `describe` for tests that need the real engines. Without them it is skipped and its name states the reason;
- * with `CI=true` it fails, because a suite that tested nothing must not pass.
+ * A Jest `describe` for tests that need the engines of a cluster. Without engines, it is skipped and its name states
+ * the reason. With `CI=true` it fails, because a suite that tests nothing must not pass.
  */
 export const describeWithEngines = (name: string, body: (engines: TestEngines) => void): void => {
   const engines = readTestEngines();

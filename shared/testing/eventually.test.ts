@@ -31,7 +31,7 @@ test('throws at the deadline with the last failure as cause', async () => {
 
 test('ends a hanging condition at the deadline', async () => {
   const waiting = eventually(() => new Promise<boolean>(() => {}), { timeoutMs: 20 });
-  await expect(waiting).rejects.toThrow('the condition did not answer');
+  await expect(waiting).rejects.toThrow('the condition did not return in time');
 });
 
 test('shows the last failure if the condition hangs afterwards', async () => {

@@ -7,15 +7,18 @@ export type EventuallyOptions = {
   intervalMs?: number;
 };
 
-/** Below Jest's limit of 30 s, so that the condition's error is shown and not Jest's. */
+/** Below Jest's limit of 30 s, so that the condition's error is shown instead of Jest's. */
 const timeoutMsDefault = 15_000;
-/** Limits the CPU time that a long wait takes from the server. */
+/** Grows with the elapsed time, so that a long wait takes little CPU time from the server. */
 const intervalMsAfter = (waitedMs: number): number => Math.min(Math.max(25, waitedMs / 20), 100);
 
 /**
- * Calls `condition` until it holds, and returns its value. It holds when it returns anything but `false`
- * without throwing, so both `() => count === 3` and `() => expect(count).toBe(3)` will do. At the deadline it throws
- * an error with the last failure as its cause, even if the condition hangs.
+ * count === 3` and `() => expect(count).toBe(3)` will do. At the deadline it throws an error with the last failure as
+ * its cause, even if the condition hangs. => Calls `condition` until it holds, and returns its value. A condition holds
+ * if it returns anything but `false` and does not throw, as in `() => count === 3` or `() => expect(count).toBe(3)`. At
+ * the deadline, throws an error with the last failure as its cause, even if the condition hangs. => count === 3` and
+ * `() => expect(count).toBe(3)` will do. At the deadline it throws an error with the last failure as its cause, even if
+ * the condition hangs.
  */
 export const eventually = async <T>(
   condition: () => T | Promise<T>,
@@ -23,7 +26,7 @@ export const eventually = async <T>(
 ): Promise<Exclude<T, false>> => {
   const startedAt = performance.now();
   const deadline = startedAt + timeoutMs;
-  let lastFailure: unknown = new Error('the condition did not answer');
+  let lastFailure: unknown = new Error('the condition did not return in time');
   for (let isFirst = true; isFirst || performance.now() < deadline; isFirst = false) {
     const now = performance.now();
     if (!isFirst) await pause(Math.min(intervalMs ?? intervalMsAfter(now - startedAt), deadline - now));

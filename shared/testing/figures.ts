@@ -5,7 +5,7 @@ export function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 }
 
-/** Prints the metrics of a test as one line of JSON; rounds times to integers. */
+/** Prints the measurements of a test as one line of JSON, rounded to integers. */
 export function printFigures(test: string, figures: Record<string, unknown>): void {
   const rounded = Object.entries(figures).map(([name, value]) => [
     name,

@@ -1,4 +1,6 @@
-/** The engines of tests. Other runs share them: every test uses unique names and flushes nothing. */
+/**
+ * The engines of tests. Several test runs share them, so every test uses unique names and deletes only its own data.
+ */
 export type TestEngines = {
   /** `host:port`, comma-separated. */
   kafkaBrokers: string;

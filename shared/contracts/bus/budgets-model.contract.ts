@@ -6,7 +6,7 @@ import type { BudgetState, BudgetWindow } from '../../ports/bus/rate-limiter.ts'
 
 const hourMs = 3_600_000;
 
-/** Few callers and windows, so that uses collide; limits so low that they are reached. */
+/** Few callers and windows, so that uses conflict; limits so low that they are reached. */
 const callers = ['a', 'b'] as const;
 const windowNames = ['minute', 'hour', 'day'] as const;
 

@@ -5,7 +5,7 @@ import { expectBudgetsAsModel } from './budgets-model.contract.ts';
 import type { Bus } from '../../ports/bus/bus.ts';
 import type { BudgetWindow } from '../../ports/bus/rate-limiter.ts';
 
-/** A bus's storage on its engine, which remains when the bus is closed. */
+/** A bus's storage on its engine, which outlives the bus. */
 export interface BusPlace {
   /** Opens a bus at this place; several can be open only if `hasManyNodes`. */
   open(): Promise<Bus>;
@@ -37,7 +37,7 @@ export function busContract(name: string, newPlace: () => Promise<BusPlace>): vo
       opened.push(bus);
       return bus;
     };
-    /** Two nodes if the engine supports it, otherwise the same one twice. */
+    /** Opens two nodes if the engine supports it, otherwise returns the same one twice. */
     const openTwo = async (): Promise<[Bus, Bus]> => {
       const one = await open();
       return [one, place.hasManyNodes ? await open() : one];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DeliveriesModel } from './deliveries-model.ts';
 import type { Claim, Deliveries, Outcome } from '../../ports/deliveries.ts';
 
-/** So few that claims and outcomes collide. A device belongs to one user. */
+/** So few devices that claims and outcomes conflict. A device belongs to one user. */
 const messageId = fc.constantFrom('model-m1', 'model-m2');
 const device = fc.constantFrom(
   ...['1', '2', '3', '4'].map((digit) => ({ deviceId: `model-d${digit}`, userId: `model-u${Number(digit) % 2}` })),
@@ -16,7 +16,7 @@ const claimOf = (message: string, one: { deviceId: string; userId: string }): Cl
   platform: 'android',
 });
 
-/** Far below the times of all other tests, because removal only depends on time. */
+/** Far below the times of all other tests, because removal depends only on time. */
 const time = fc.integer({ min: 0, max: 12 });
 const timeMax = 100;
 

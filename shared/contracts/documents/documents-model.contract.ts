@@ -4,7 +4,7 @@ import { DocumentsModel, ModelViolation } from './documents-model.ts';
 import { newThing, things, type Thing } from '../../testing/thing.ts';
 import { StaleVersion, write, type Changes, type Documents, type Query, type Write } from '../../ports/documents.ts';
 
-/** So few values that operations collide: every document, key and version is used repeatedly. */
+/** So few values that operations conflict: every document, key and version is used repeatedly. */
 const ids = ['1', '2', '3', '4', '5'].map((digit) => `model-${digit}`);
 const text = fc.constantFrom('model-a', 'model-b', 'model-é', 'model-😀', 'model-\uffee');
 const fields = {
@@ -15,11 +15,11 @@ const fields = {
   score: fc.option(fc.constantFrom(0.5, -2, 1e300)),
   isActive: fc.boolean(),
   madeAt: fc.integer({ min: 0, max: 3 }),
-  // Via its text, because JSON has no negative zero.
+  // Converts the value through its text, because JSON has no negative zero.
   extra: fc.option(fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.parse(JSON.stringify(value)) as unknown),
 };
 const id = fc.constantFrom(...ids);
-/** The version to use: mostly the stored one. */
+/** Returns the version to use: mostly the stored one. */
 const versionOff = fc.constantFrom(0, 0, 0, 0, 1, -1);
 
 type MakeWrite = (versionOf: (id: string) => number) => Write;
@@ -80,7 +80,7 @@ const queries = fc
     fc.tuple(fc.constant('byTeam'), fc.record({ team: text }), bound(text)),
     fc.tuple(fc.constant('teamRank'), fc.record({ team: text }), bound(fields.rank)),
     fc.tuple(fc.constant('email'), fc.record({ email: text }), fc.constant({})),
-    // Without a first field, these also match documents of other tests, unless limited to the model's own.
+    // Queries without a first field would also match documents of other tests.
     fc.tuple(fc.constant('byTeam'), fc.constant({}), fc.constant({ from: 'model-', to: 'model-\u{10ffff}' })),
     fc.tuple(fc.constant('byName'), fc.constant({}), fc.constant({ from: 'model-', to: 'model-\u{10ffff}' })),
     fc.tuple(fc.constant('email'), fc.constant({}), fc.constant({ from: 'model-', to: 'model-\u{10ffff}' })),

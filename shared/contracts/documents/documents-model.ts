@@ -8,7 +8,7 @@ import {
   type Write,
 } from '../../ports/documents.ts';
 
-/** All keys that a write would violate; a store may report any of them. */
+/** Returns all keys that a write would violate; a store may report any of them. */
 export class ModelViolation extends UniqueKeyViolation {
   readonly keys: readonly string[];
   constructor(collection: string, keys: readonly string[]) {
@@ -104,7 +104,7 @@ export class DocumentsModel {
   }
 }
 
-/** Null first, then false before true, numbers by value, and texts by UTF-8 bytes. */
+/** Compares index values: null first, then false before true, numbers by value, and texts by UTF-8 bytes. */
 function compare(a: unknown, b: unknown): number {
   if (a === null || b === null) return Number(b === null) - Number(a === null);
   if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b as string));

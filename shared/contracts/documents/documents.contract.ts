@@ -305,7 +305,7 @@ function describeFind(at: () => Documents): void {
     ]);
   });
 
-  test('a find through a unique key only returns documents bound by it', async () => {
+  test('a find by a unique key returns only documents without null in its fields', async () => {
     const team = fresh();
     const bound = await insertRow({ team, rank: 3, email: fresh() });
     await insertRow({ email: null, team: null, rank: 3 });

@@ -10,7 +10,9 @@ const [, , mode, module_, address, group] = process.argv as [string, string, str
 const { openEventLogAt } = (await import(module_)) as { openEventLogAt: (address: string) => Promise<EventLog> };
 const log = await openEventLogAt(address);
 
-/** Writes directly to the pipe, so that output is complete before the process can die. Waits for a slow reader. */
+/**
+ * Writes synchronously to the pipe, so that the output is complete before the process can die. Waits for a slow reader.
+ */
 function print(line: string): void {
   for (;;) {
     try {
@@ -63,5 +65,5 @@ if (mode === 'append') {
       return new Promise(() => {});
     },
   });
-  setInterval(() => {}, 60_000); // a log without a socket would let the process end
+  setInterval(() => {}, 60_000); // keeps the process alive, even if the log has no socket
 }

@@ -14,7 +14,7 @@ import {
 import { describeCrashes, describeMemberships, slow } from './event-log-members.contract.ts';
 import type { ConsumeOptions, EventLog } from '../../ports/event-log.ts';
 
-/** A log's storage on its engine, which remains when the log is closed or its process dies. */
+/** A log's storage on its engine, which outlives the log and its process. */
 export interface EventLogPlace {
   /** Opens the log at this place; several can be open only if `hasManyClients`. */
   open(): Promise<EventLog>;

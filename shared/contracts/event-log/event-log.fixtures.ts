@@ -56,7 +56,7 @@ export function collector() {
     ids: () => new Set(seen.map(({ record }) => record.message.id)),
     places: () => new Set(seen.map(({ partition, offset }) => `${partition}:${offset}`)),
     offsets: () => seen.map(({ offset }) => offset),
-    /** Checks that records are in order per partition; a repetition may restart at an earlier offset. */
+    /** Expects records in order per partition; a repetition may restart at an earlier offset. */
     expectOrdered: () => {
       for (const own of Map.groupBy(seen, ({ partition }) => partition).values()) {
         expectGrowing([...new Set(own.map(({ offset }) => offset))]);
@@ -74,7 +74,7 @@ export async function readAll(log: EventLog, count: number): Promise<PlacedRecor
   return reader.seen;
 }
 
-/** Each offset is above the previous one. */
+/** Expects each offset to be above the previous one. */
 export function expectGrowing(offsets: readonly number[]): void {
   for (let index = 1; index < offsets.length; index += 1) expect(offsets[index]!).toBeGreaterThan(offsets[index - 1]!);
 }

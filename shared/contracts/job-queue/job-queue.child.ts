@@ -9,7 +9,7 @@ export interface ChildTask {
   readonly module: string;
   readonly address: string;
   readonly queue: string;
-  /** Whether runs end immediately or never. */
+  /** How runs end: immediately or never. */
   readonly runs: 'end' | 'hang';
   readonly leaseMs?: number;
   /** How far the child's clock is ahead. */
@@ -21,7 +21,7 @@ const { openJobQueueAt } = (await import(task.module)) as {
   openJobQueueAt: (address: string, clock: () => number) => Promise<JobQueue>;
 };
 
-/** Writes directly to the pipe, so that output is complete before the process can die. */
+/** Writes synchronously to the pipe, so that the output is complete before the process can die. */
 const print = (value: unknown): void => void writeSync(1, `${JSON.stringify(value)}\n`);
 
 const jobs = await openJobQueueAt(task.address, () => Date.now() + (task.clockAheadMs ?? 0));

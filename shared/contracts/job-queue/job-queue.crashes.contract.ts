@@ -3,12 +3,12 @@ import { eventually } from '../../testing/eventually.ts';
 import { collect, gate, newJob, newJobs, nothingLeft, slow, type Stage } from './job-queue.fixtures.ts';
 import type { Job } from '../../ports/job-queue.ts';
 
-/** Shorter than the default to speed up tests; long enough for a busy machine to renew it. */
+/** Shorter than the default, to speed up tests, but long enough for a busy machine to renew it. */
 const leaseMs = 2_000;
-/** Longer than the test: jobs that another worker runs were released. */
+/** Longer than the test, so that jobs that another worker runs were released. */
 const longLeaseMs = 120_000;
 
-/** Jobs of a closing worker. */
+/** Describes jobs of a closing worker. */
 export function closing({ queue, open }: Stage): void {
   test('closing a worker waits for running jobs and claims no more', async () => {
     const [jobs, other] = [await open(), await open()];
@@ -63,7 +63,7 @@ export function closing({ queue, open }: Stage): void {
   });
 }
 
-/** Jobs of a dead or slow process. */
+/** Describes jobs of a dead or slow process. */
 export function crashing({ queue, open, startChild }: Stage): void {
   test('a job that runs longer than its lease is not run twice while its worker lives', async () => {
     const [one, two] = [await open(), await open()];

@@ -45,7 +45,7 @@ export const nothingLeft = async (jobs: JobQueue, queue: string): Promise<void> 
   await eventually(async () => expect(await jobs.counts(queue)).toMatchObject({ waiting: 0, delayed: 0, active: 0 }));
 };
 
-/** A gate at which runs wait until it is opened. */
+/** Makes runs wait until it is opened. */
 export const gate = () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { wait: () => promise, open: resolve };

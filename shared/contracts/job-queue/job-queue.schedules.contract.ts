@@ -6,13 +6,13 @@ import type { Job } from '../../ports/job-queue.ts';
 
 const minuteMs = 60_000;
 
-/** The IDs of the jobs that the children started. */
+/** Returns the IDs of the jobs that the children started. */
 const idsOf = (children: readonly Child[]): string[] =>
   children.flatMap(({ lines }) =>
     lines.filter((line) => line.includes('"id"')).map((line) => (JSON.parse(line) as Job).id),
   );
 
-/** The slot times of the jobs. */
+/** Returns the slot times of the jobs. */
 const slotsOf = (ids: readonly string[]): number[] =>
   ids.map((id) => Number(id.split('.').at(-1))).sort((a, b) => a - b);
 
@@ -34,7 +34,7 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     const clock = () => Date.now() + clockAheadMs;
     const jobs = await open(clock);
     const first = Math.ceil(clock() / minuteMs) * minuteMs;
-    // The second minute is for a machine that needs more than four seconds to start two processes.
+    // The second minute allows for a machine that needs more than four seconds to start two processes.
     const [one, two] = [new Date(first), new Date(first + minuteMs)];
     const minutes = `${one.getUTCMinutes()},${two.getUTCMinutes()}`;
     await jobs.schedule(queue, {
@@ -66,7 +66,7 @@ export function scheduling({ queue, open, startChild }: Stage): void {
     for (const id of ids()) expect(Number(id.split('.')[1])).toBeGreaterThan(startedAt - 1);
   });
 
-  test('a replaced schedule has its new data and interval, and a removed one ends', async () => {
+  test('a replaced schedule uses its new data and interval, and a removed one ends', async () => {
     const [jobs, other] = [await open(), await open()];
     const { runs } = await collect(other, queue);
     await jobs.schedule(queue, { id: 'sweep', every: 200, data: { version: 1 } });

@@ -7,7 +7,7 @@ import type { Messages } from '../../ports/messages/messages.ts';
 
 const topicsMax = 2;
 const messagesMax = 4;
-/** The time between records of the generated log; clock skew is less than half of the port's limit. */
+/** The time between records of the generated log. The clock skew is less than half of the port's limit. */
 const stepMs = 1_500;
 const skew = fc.integer({ min: -4_900, max: 4_900 });
 
@@ -17,7 +17,7 @@ const event = fc.record({
   skew,
   gap: fc.integer({ min: 1, max: 3 }),
 });
-/** Records applied together: which ones, in which order, how often, and by which call. */
+/** Records applied together: which, in which order, how often, and by which call. */
 const delivery = fc.record({ picks: fc.array(fc.nat(), { maxLength: 8 }), isSettle: fc.boolean() });
 const history = fc.record({
   events: fc.array(event, { minLength: 1, maxLength: 14 }),
@@ -75,7 +75,7 @@ type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
 function recordsOf(events: readonly Event[], topicIds: readonly string[], firstOffset: number): PlacedRecord[] {
   const times = events.map(({ skew: off }, turn) => testTime + turn * stepMs + off);
-  // A duplicate is the same message with the time of its publish.
+  // A duplicate is the same message with the same publish time.
   const drafts = Array.from({ length: messagesMax }, (_, index) => {
     const firstTurn = events.findIndex(({ kind, message }) => kind === 'message' && message === index);
     return testMessage(topicIds[index % topicIds.length]!, {

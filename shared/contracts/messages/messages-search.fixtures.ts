@@ -183,8 +183,7 @@ export function filterOf(
 }
 
 /**
- * A part of a published text, possibly in another case. Cut between code points, because half a surrogate pair cannot
- * be sent.
+ * A part of a published text, possibly in another case. Never contains half of a surrogate pair, which cannot be sent.
  */
 function pieceOf(
   records: readonly PlacedRecord[],

@@ -181,7 +181,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
 }
 
 function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void {
-  test('stores and counts records once that are applied concurrently', async () => {
+  test('stores and counts records once if they are applied concurrently', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const records = Array.from({ length: 40 }, (_, index) => published(offset + index, testMessage(topicId)));

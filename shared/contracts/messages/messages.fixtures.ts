@@ -3,7 +3,7 @@ import { redacted, type Message } from '../../domain/messages/message.ts';
 import { idSource } from '../../platform/ids.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
 
-/** A store used only by the test, which remains when its drivers are closed or their process dies. */
+/** A store used only by the test, which outlives its drivers and their processes. */
 export interface MessagesPlace {
   /** Opens the store like another process, with the time of `now`; closed with the place. */
   open(now?: () => number): Promise<Messages>;
@@ -12,7 +12,7 @@ export interface MessagesPlace {
   close(): Promise<void>;
 }
 
-/** The fixture of the contract's parts; each test uses its own topics and offsets. */
+/** The fixture of the contract's parts. Each test uses its own topics and offsets. */
 export interface MessagesUnderTest {
   readonly messages: () => Messages;
   /** The same store opened by several nodes. */
@@ -22,7 +22,7 @@ export interface MessagesUnderTest {
   readonly newPlace: () => Promise<MessagesPlace>;
 }
 
-/** The publish time of the contract's messages, and the default time of its clock. */
+/** The publish time of the contract's messages, and the initial time of its clock. */
 export const testTime = Date.parse('2026-05-01T12:00:00.000Z');
 export const day = 86_400_000;
 

@@ -25,16 +25,16 @@ export interface ExportOptions {
   readonly report: (line: string) => void;
 }
 
-/** The parts of an installation in write order: topics before the contents of their partitions. */
+/** The parts of an installation in write order: topics first, because later rows need their partitions. */
 export const exportedParts: readonly Part[] = [
   ...Object.keys(movedCollections).filter((name) => movedCollections[name] === true),
   ...storeParts,
 ];
 
 /**
- * Exports an installation to a directory: one file per part, page by page, and finally the manifest with counts and
- * checksums. An interrupted export starts over with the next call. Throws if the directory contains a complete export,
- * if the data would be incomplete, or if data was written meanwhile.
+ * Exports an installation to a directory: one file per part, and finally the manifest with counts and checksums. An
+ * interrupted export starts again with the next call. Throws if the directory contains a complete export, if the export
+ * would be incomplete, or if messages were published during the export.
  */
 export async function exportInstallation(
   rows: InstallationRows,
@@ -76,7 +76,7 @@ async function* summed(pages: AsyncIterable<readonly Row[]>, digest: RowsDigest)
   }
 }
 
-/** Writes the file atomically, even if the process ends. */
+/** Writes the file atomically, even if the process is killed. */
 async function writeWhole(file: string, value: object): Promise<void> {
   await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: secretFileMode, flush: true });
   await rename(`${file}.new`, file);

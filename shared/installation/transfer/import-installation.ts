@@ -26,7 +26,7 @@ export interface ImportOptions {
   readonly report: (line: string) => void;
 }
 
-/** After a kill, at most this many rows are written again, which has no effect. */
+/** Rows between progress updates. After a kill, at most this many rows are written again, which has no effect. */
 const rowsPerPlace = 5_000;
 
 /** Reads the manifest of a complete export. Throws an error for the operator otherwise. */
@@ -47,7 +47,7 @@ async function readManifest(dir: string): Promise<Manifest> {
   return parsed.data;
 }
 
-/** Reads the secrets that sign the exported logins; undefined if it has none. */
+/** Reads the secrets that sign the exported logins; undefined if the export has none. */
 async function readSecrets(dir: string): Promise<readonly string[] | undefined> {
   const file = join(dir, secretsFile);
   return existsSync(file) ? secrets.parse(JSON.parse(await readFile(file, 'utf8'))).jwtSecrets : undefined;
@@ -55,8 +55,8 @@ async function readSecrets(dir: string): Promise<readonly string[] | undefined> 
 
 /**
  * Imports an export into an empty installation: checks the files against the manifest, writes the rows, reads them
- * back, compares count and checksum with the export, and then sets the base above every offset and lets servers open
- * it. Resumes after a kill. Throws if the installation is not empty or has another unfinished import.
+ * back, compares count and checksum, sets the bases above every offset, and lets servers open the installation. Resumes
+ * after a kill. Throws if the installation is not empty or has another unfinished import.
  */
 export async function importInstallation(
   rows: InstallationRows,
@@ -116,7 +116,7 @@ async function requireEmpty(rows: InstallationRows): Promise<void> {
 
 type Adapt = (part: string, row: Row) => Row;
 
-/** Adapts rows to the target: topics have partitions, and the target may have more of them. */
+/** Returns a function that adapts the partitions of topics to the target, which may have more of them. */
 function adapterFor({ partitions }: InstallationRows, { ends }: Manifest): Adapt {
   if (partitions > 1 && ends.length > partitions) {
     throw new Error(

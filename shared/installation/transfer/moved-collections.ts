@@ -24,6 +24,6 @@ export const movedCollections: Readonly<Record<string, true | string>> = {
   retentionRuns: true,
   retentionStates: true,
   quotaGuards: 'only detect concurrent writes; created when needed',
-  messageLocks: 'belong to changes in progress, which an export does not have',
-  sweepPlaces: 'store the progress of a sweep, which starts over',
+  messageLocks: 'belong to changes in progress, which do not exist during an export',
+  sweepPlaces: 'store the progress of a sweep, which starts again',
 };

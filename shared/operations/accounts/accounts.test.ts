@@ -8,7 +8,7 @@ import { findUserByEmail, users } from '../../collections/users.ts';
 
 const engine = await useTestEngine();
 
-/** A registration with the same input as an unverified one: a separate account. */
+/** Registers with the input of an unverified account: a separate account. */
 const again = (user: New<User>): New<User> => ({
   ...newUser(),
   email: user.email,
@@ -16,7 +16,7 @@ const again = (user: New<User>): New<User> => ({
   usernameKey: user.usernameKey,
 });
 
-/** The documents, but `act` runs after the first lookup of an address. */
+/** Wraps the documents, so that `act` runs after the first lookup of an address. */
 function withInterruption(documents: Documents, act: () => Promise<unknown>): Documents {
   let isDue = true;
   const find: Documents['find'] = async (collection, query) => {
@@ -44,7 +44,7 @@ test('replaces an unverified account with the same address and username that is 
   expect((await findUserByEmail(documents, first.email))?.id).toBe(second.id);
 });
 
-test('keeps the address of an account that was verified meanwhile and reports the conflict', async () => {
+test('keeps the address of an account that was verified concurrently and reports the conflict', async () => {
   const { documents } = engine;
   const first = newUser();
   const late = make(

@@ -16,13 +16,13 @@ import { voidMailTokens } from '../../collections/mail-tokens.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { findUserByEmail, findUserByUsername, users } from '../../collections/users.ts';
 
-/** A claim to an address and a username; `id` is the account's own if it already exists. */
+/** A claim to an address and a username. `id` is the ID of the claiming account if it exists. */
 export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string };
 
 /**
  * Returns the writes that free the address and username: they remove an account that holds the address and was never
  * verified; `audit` records the deletion. Throws `conflict` if a once-verified account has the address, or the username
- * is taken. Commit them together with the claim, within `retryStale`. A race causes StaleVersion (already here) or
+ * is taken. Commit them with the claim, within `retryStale`. A race causes StaleVersion (also from this function) or
  * UniqueKeyViolation.
  */
 export async function makeRoom(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
@@ -31,7 +31,7 @@ export async function makeRoom(documents: Documents, claim: Claim, audit: Audit)
   if (isOtherAccount && holder.wasVerified) throw new AppError('conflict', 'Email already registered');
   const namesake = await findUserByUsername(documents, claim.usernameKey);
   if (namesake !== null && namesake.id !== claim.id && namesake.id !== holder?.id) {
-    // The address changed hands between the two lookups: start over.
+    // The address changed its account between the two lookups: start again.
     if (namesake.email === claim.email) throw new StaleVersion(users.name, namesake.id);
     throw new AppError('conflict', 'Username already taken');
   }
@@ -39,9 +39,9 @@ export async function makeRoom(documents: Documents, claim: Claim, audit: Audit)
 }
 
 /**
- * Returns the writes that remove a never-verified account if it has not changed since it was read. It has no logins, so
- * it owns only consents and email tokens. The retention service removes the audit log's personal data about login
- * attempts beyond what fits into a commit. The deletion is recorded.
+ * Returns the writes that remove a never-verified account, if it has not changed since it was read, and record the
+ * deletion. The account has no logins, so it owns only consents and email tokens. Personal data about its login
+ * attempts in the audit log that does not fit into the commit is removed by the retention service.
  */
 export async function removeUnverified(documents: Documents, user: User, audit: Audit): Promise<Write[]> {
   const given = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });
@@ -57,13 +57,15 @@ export async function removeUnverified(documents: Documents, user: User, audit: 
   ];
 }
 
-/** Another account took the address or username meanwhile: `makeRoom` reports which, or frees them again. */
+/**
+ * Whether another account took the address or username concurrently. `makeRoom` then reports which one, or frees it.
+ */
 export const isTakenConcurrently = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === users.name;
 
 /**
- * Stores a new account and its first consent, and replaces a never-verified account with this address. `also` is
- * committed with it: its audit record. Throws `conflict` like `makeRoom`, also under races.
+ * Stores a new account and its first consent, and replaces a never-verified account with this address. Commits
+ * `otherWrites` with it, such as the audit entry. Throws `conflict` like `makeRoom`, also under races.
  */
 export async function createAccount(
   documents: Documents,

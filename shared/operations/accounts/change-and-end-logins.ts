@@ -6,7 +6,7 @@ import { retryStale } from '../../documents/retry-stale.ts';
 import { updateWith } from '../../documents/update-with.ts';
 import { users } from '../../collections/users.ts';
 
-/** The account as it was checked, its changes, and other writes. */
+/** The account as it was read, its changes, and other writes. */
 export interface DecidedChange {
   readonly user: User;
   readonly set: Changes<User>;
@@ -18,8 +18,8 @@ const sessionsPerCommit = 900;
 const commitsMax = 1_000;
 
 /**
- * Changes the account and ends all its logins in one commit. `decide` must read its input itself: it runs again after a
- * lost race. Resolves with the account and the changes that the caller must publish to the nodes.
+ * Changes the account and ends all its logins in one commit. `decide` must read its input itself, because it runs again
+ * after a lost race. Resolves with the account and the changes that the caller must publish to the nodes.
  */
 export async function changeAndEndLogins(
   documents: Documents,
@@ -45,7 +45,7 @@ export async function changeAndEndLogins(
   };
 }
 
-/** Ends the logins that do not fit into the commit, and resolves with the IDs of those that do. */
+/** Ends the logins that do not fit into the commit. Resolves with the IDs of the others. */
 async function endLoginsButLast(documents: Documents, userId: string, ended: Set<string>): Promise<string[]> {
   for (let commits = 0; commits < commitsMax; commits += 1) {
     const found = await documents.find(loginSessions, {

@@ -55,7 +55,8 @@ function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccou
 }
 
 /**
- * An account with at least one document of every kind that can contain its ID, and other accounts whose data must stay.
+ * Creates an account with at least one document of every kind that can contain its ID, and other accounts whose data
+ * must stay.
  */
 async function fullAccount(): Promise<{ user: User; foreign: { topicId: string; teamId: string; inviteId: string } }> {
   const { documents, deliveries } = engine;
@@ -218,7 +219,7 @@ test('handles every field that can contain an account ID or address', () => {
   expect(naming.sort()).toEqual(Object.keys(answeredFor).sort());
 });
 
-/** Documents of any collection that contain the text, except the audit log, which keeps IDs only. */
+/** Returns the documents of all collections that contain the text, except the audit log, which keeps IDs. */
 async function holding(text: string): Promise<string[]> {
   const found: string[] = [];
   for (const collection of collections) {

@@ -34,9 +34,9 @@ const rowsAtOnce = 500;
 /**
  * Erases the data of a deleted account in at most `batchesMax` batches: topics first, to free their names, then teams
  * and everything else that refers to the account. Clean-ups of the topics remove the messages. Idempotent and safe to
- * run concurrently; resumes after a crash. A tombstone stays until `lateWritesMs` after the deletion, then a last run
- * removes it, unless a topic was put under legal hold meanwhile: the topic is kept until the hold ends. Does nothing
- * without a tombstone. Throws `unavailable`.
+ * run concurrently; resumes after a crash. The tombstone stays until the first complete run that is `lateWritesMs`
+ * after the deletion. A topic that was put under legal hold in the meantime is kept, with the tombstone, until the hold
+ * ends. Does nothing without a tombstone. Throws `unavailable`.
  */
 export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: ErasureRun): Promise<BatchReport> {
   const { documents } = deps;
@@ -68,7 +68,7 @@ export async function findErasures(documents: Documents, limit: number): Promise
   return found.map(({ id }) => id);
 }
 
-/** Documents that refer to the account in one field and have no dependents. */
+/** Collections whose documents refer to the account in one field and have no dependents. */
 function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: AccountErasure): RemoveBatch[] {
   const limit = batchSize;
   return [
@@ -77,7 +77,7 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
     () => removeFound(documents, devices, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, logConsumers, { index: 'byOwner', equals: { ownerId: userId }, limit }),
     () => removeFound(documents, teamInvites, { index: 'byInviter', equals: { invitedById: userId }, limit }),
-    // Later ones belong to the next owner of the address.
+    // Later invites belong to the next owner of the address.
     () => removeFound(documents, teamInvites, { index: 'byEmail', equals: { email }, to: requestedAt, limit }),
     () => removeFound(documents, identities, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, consents, { index: 'byUser', equals: { userId }, limit }),
@@ -148,7 +148,9 @@ async function leaveTeams({ documents, onStep, audit }: EraseAccountDeps, userId
   return found.length;
 }
 
-/** Tokens that it created for topics of others; those of its own topics are removed with the topics. */
+/**
+ * Removes tokens that the account created for topics of others. Tokens of its own topics are removed with the topics.
+ */
 async function removeTokens({ documents, onStep, audit }: EraseAccountDeps, createdBy: string): Promise<number> {
   const found = await documents.find(topicTokens, { index: 'byCreator', equals: { createdBy }, limit: batchSize });
   const living = new Set(

@@ -6,7 +6,7 @@ import bcrypt from 'bcrypt';
 export type HashingJob =
   { readonly password: string; readonly cost: number } | { readonly password: string; readonly hash: string };
 
-/** Linux has priorities per thread; on other systems the priority is per process and is not changed. */
+/** On Linux, priorities are per thread. On other systems they are per process, so the priority is not changed. */
 function lowerPriority(): void {
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 }

@@ -8,7 +8,7 @@ import { removeAccount } from './remove-account.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { findUserByEmail, updateUserByEmail } from '../../collections/users.ts';
 
-/** Operator actions on an account other than its tier. All throw `not_found` `User not found`. */
+/** Operator actions on an account, except its tier. All throw `not_found` `User not found`. */
 
 /** Marks the account's address as verified, like the emailed link. */
 export function verifyAccount(documents: Documents, email: string, audit: Audit): Promise<User> {

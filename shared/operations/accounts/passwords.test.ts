@@ -55,7 +55,7 @@ describe('passwords', () => {
     const passwords = openPasswords({ cost: 8 });
     const hash = await passwords.hash('correct horse');
     const spent = { known: 0, unknown: 0 };
-    // Alternates both, so that other work of the process affects both. Without a valid dummy hash, bcrypt would return
+    // Alternates between both, so that other load affects them equally. Without a valid dummy hash, bcrypt would return
     // immediately.
     for (let pair = 0; pair < 10; pair += 1) {
       for (const kind of ['known', 'unknown'] as const) {

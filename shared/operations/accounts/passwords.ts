@@ -5,21 +5,21 @@ import { AppError } from '../../domain/errors.ts';
 import type { HashingJob } from './hash-in-thread.ts';
 import { HashingThread } from './hashing-thread.ts';
 
-/** 2^12 rounds, about a quarter of a second per guess for an attacker with the hashes. */
+/** 2^12 rounds: about a quarter of a second per guess for an attacker who has the hashes. */
 export const passwordCost = 12;
 
-/** Limits memory and waiting time in a flood of logins. */
+/** Limits memory and waiting time under a flood of logins. */
 const waitingMax = 50;
 
 export interface Passwords {
   /**
-   * Returns the hash to store. Throws `limited` if too many wait, and RangeError for a password that bcrypt would
+   * Returns the hash to store. Throws `limited` if too many jobs wait, and RangeError for a password that bcrypt would
    * truncate.
    */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password matches the hash. Takes the same time without a hash (unknown account), which never matches,
-   * so that timing reveals nothing. Throws `limited` if too many wait.
+   * Returns whether the password matches the hash. Without a hash (unknown account), it takes the same time and returns
+   * false, so that timing reveals nothing. Throws `limited` if too many jobs wait.
    */
   matches(password: string, hash: string | null): Promise<boolean>;
   /** Ends the threads; running jobs fail. */
@@ -27,14 +27,14 @@ export interface Passwords {
 }
 
 /**
- * Hashes with bcrypt on low-priority threads, at most two at a time, or one if two would leave no core to the event
- * loop (`concurrencyHere`). Threads start with the first job. At most 50 jobs wait; more are rejected immediately.
+ * Hashes with bcrypt on low-priority threads: at most two jobs at a time, or one if two would leave no core to the
+ * event loop. Threads start with the first job. At most 50 jobs wait; more are rejected immediately.
  */
 export function openPasswords(options: { cost?: number; concurrency?: number } = {}): Passwords {
   const cost = options.cost ?? passwordCost;
   const limit = concurrencyLimiter(options.concurrency ?? defaultConcurrency());
   const threads = new HashingThreads();
-  // A salt with a hash that no password matches.
+  // A hash that no password matches.
   const nobody = `${bcrypt.genSaltSync(cost)}${'.'.repeat(31)}`;
   return {
     async hash(password) {
@@ -51,7 +51,7 @@ export function openPasswords(options: { cost?: number; concurrency?: number } =
 
 const isTooLong = (password: string): boolean => Buffer.byteLength(password) > passwordBytesMax;
 
-/** Avoids idle threads on machines with many cores. */
+/** The maximum number of threads: more would only be idle. */
 const threadsMax = 2;
 
 /**
@@ -62,7 +62,7 @@ function defaultConcurrency(): number {
   return Math.max(1, Math.min(availableParallelism() - 1, threadsMax));
 }
 
-/** Grows to the number of concurrent jobs. */
+/** A pool that grows to the number of concurrent jobs. */
 class HashingThreads {
   readonly #idle: HashingThread[] = [];
   readonly #busy = new Set<HashingThread>();

@@ -11,12 +11,9 @@ import { users } from '../../collections/users.ts';
 const identitiesMax = 100;
 
 /**
- * Removes the account in one commit if it still has this version. From then on, its credentials are invalid, nothing can be
- * created for it, and its address, username and identities are free. `eraseAccount` erases the remaining data, driven by
- * the tombstone that the commit stores.
+ * Removes the account in one commit if it still has this version. Its credentials are then invalid, nothing can be created for it, and its address, username and identities are free. The commit stores a tombstone, from which `eraseAccount` erases the remaining data.
  *
- * Throws `conflict` if one of its topics is under legal hold. Setting a hold increments the owner's version in the same
- * commit, so that only one of a concurrent hold and deletion is stored. Throws StaleVersion.
+ * Throws `conflict` if one of its topics is under legal hold, and StaleVersion. Setting a hold increments the owner's version in the same commit, so that of a concurrent hold and deletion only one succeeds.
  */
 export async function removeAccount(
   documents: Documents,

@@ -9,9 +9,9 @@ import { updateUserByEmail } from '../../collections/users.ts';
 
 export interface TierSetting {
   readonly tier: Tier;
-  /** Milliseconds since the epoch; null means no expiry. Absent keeps the expiry, unless it has passed. */
+  /** Milliseconds since the epoch; null means no expiry. If absent, keeps the expiry unless it has passed. */
   readonly expiresAt?: number | null | undefined;
-  /** Additional seats. Absent keeps the value. */
+  /** Additional seats. If absent, keeps the value. */
   readonly additionalMembers?: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function setTier(
 }
 
 /**
- * Ends grace periods immediately instead of in the next sweep, so that a tier that is lost again starts a full grace
+ * Ends grace periods immediately instead of in the next sweep, so that losing the tier again starts a full grace
  * period.
  */
 async function endGraces(documents: Documents, ownerId: string): Promise<void> {

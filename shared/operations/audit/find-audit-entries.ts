@@ -123,7 +123,7 @@ async function* walkIndex(
       limit: readAtOnce,
       offset,
     });
-    // Entries with the same millisecond as the last one are read again.
+    // Reads entries of the last entry's millisecond again, because some may follow the cursor.
     for (const entry of page) {
       if (last !== undefined && !isAfter(entry, last)) continue;
       last = entry;
@@ -136,11 +136,11 @@ async function* walkIndex(
   }
 }
 
-/** Whether the first is older than the second. */
+/** Whether the entry is after the other one in the log's order, newest first. */
 const isAfter = (entry: AuditPlace, other: AuditPlace): boolean =>
   entry.at < other.at || (entry.at === other.at && entry.id < other.id);
 
-/** Merges both in one order. */
+/** Merges both lists, newest first. */
 async function* merged(
   one: AsyncGenerator<AuditEntry, void>,
   two: AsyncGenerator<AuditEntry, void>,

@@ -6,9 +6,9 @@ import { listLogConsumers, logConsumers } from '../../collections/log-consumers.
 import { commitWithinQuota } from '../../collections/quota-guards.ts';
 
 /**
- * Removes the token and its log consumers. The creation of a consumer increments the topic's quota guard, so a
- * concurrent one is not left over. Resolves with whether the token existed, for one of several concurrent callers. The
- * caller notifies the nodes (`{kind: 'topic-token'}`).
+ * Removes the token and its log consumers, including a consumer that is created concurrently, because its creation
+ * increments the topic's quota guard. Resolves with true for one caller if the token existed. The caller notifies the
+ * nodes (`{kind: 'topic-token'}`).
  */
 export function removeTopicToken(
   documents: Documents,

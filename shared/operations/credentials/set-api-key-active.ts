@@ -7,8 +7,8 @@ import { retryStale } from '../../documents/retry-stale.ts';
 import { updateWith } from '../../documents/update-with.ts';
 
 /**
- * Revokes or enables the key that `load` returns; no change if it already is in that state. The caller notifies the
- * nodes (`{kind: 'api-key'}`). Throws what `load` throws, and `invalid` for enabling an expired key.
+ * Revokes or enables the key that `load` returns. Changes nothing if the key is already in that state. The caller
+ * notifies the nodes (`{kind: 'api-key'}`). Throws what `load` throws, and `invalid` for enabling an expired key.
  */
 export function setApiKeyActive(
   documents: Documents,

@@ -7,7 +7,7 @@ import { batchLoader } from '../../async/batch-loader.ts';
 
 type TopicPlace = Pick<Topic, 'id' | 'partition'>;
 
-/** How long a read waits for the watermark: longer than a running fan-out needs, short enough if no fan-out runs. */
+/** How long a read waits for the watermark: longer than a running fan-out needs, and acceptable if no fan-out runs. */
 const watermarkWaitMs = 1_000;
 /** Topics or messages per lookup: the port's limit. */
 const lookupsMax = 1_000;
@@ -15,11 +15,9 @@ const lookupsMax = 1_000;
 type HistoryReads = MessageReads & Pick<MessageIngest, 'watermark'>;
 
 /**
- * Reads of a topic that never skip a gap.
+ * Topic reads that never skip a gap.
  *
- * Documents of two publishers can be stored in a different order than their records. If the newest message of a read is
- * above the partition's watermark, the read waits up to one second for the watermark. After that, a resumable read stops
- * at the watermark, and other reads return everything.
+ * Messages of two publishers can be stored in a different order than their records. If the newest message of a read is above the partition's watermark, the read waits up to one second for the watermark. If the watermark is still lower, a resumable read stops there, and other reads return everything.
  */
 export class History {
   readonly #messages: HistoryReads;
@@ -34,7 +32,7 @@ export class History {
   constructor(messages: HistoryReads, clock: () => number) {
     this.#messages = messages;
     this.#clock = clock;
-    // Streams of many topics, and streams that reconnect together, share lookups.
+    // Streams of many topics, and streams that reconnect at the same time, share lookups.
     this.#lastOffset = batchLoader((topicIds) => messages.lastOffsets(topicIds), lookupsMax);
     this.#newest = batchLoader((topicIds) => messages.newestOfEach(topicIds, clock()), lookupsMax);
     this.#find = batchLoader(
@@ -100,7 +98,7 @@ export class History {
     return { offset: await this.#messages.offsetAtTime(topic.id, time), settled: reached };
   }
 
-  /** Reads the offset up to which the partition has no gaps. */
+  /** Reads the offset up to which the partition has no gaps, inclusive. */
   async watermark(partition: number): Promise<number> {
     const current = Math.max((await this.#storedWatermark(partition)) ?? -1, this.#seen.get(partition) ?? -1);
     this.#seen.set(partition, current);
@@ -108,7 +106,7 @@ export class History {
   }
 
   /**
-   * Returns the topic's last offset without gaps below it. Lower than its last record only while the watermark is
+   * Returns the topic's last offset up to which it has no gaps. Lower than its last record only while the watermark is
    * delayed.
    */
   async completeUpTo(topic: TopicPlace): Promise<number> {
@@ -128,7 +126,7 @@ export class History {
     return current;
   }
 
-  /** Uses the watermark from before the read: a later one may have moved past a gap that the read still saw. */
+  /** Uses the watermark from before the read: a later one may be past a gap that the read still had. */
   async #belowWatermark<T extends { readonly offset: number }>(
     partition: number,
     read: (upTo: number) => Promise<T[]>,

@@ -48,9 +48,9 @@ export async function listDeadLetters(
 }
 
 /**
- * Enqueues dead letters again. Pushes that are neither sent nor skipped by now are retried for the full retry period.
- * Resolves with the number of letters it enqueued, without those that another caller enqueued meanwhile. Throws
- * like `listDeadLetters`. Records the request first.
+ * Records the request, then enqueues dead letters again. Pushes that are still neither sent nor skipped are retried for
+ * the full retry period. Resolves with the number of letters that it enqueued, without those that another caller
+ * enqueued concurrently. Throws like `listDeadLetters`.
  */
 export async function redriveDeadLetters(
   store: DeadLetterStore,

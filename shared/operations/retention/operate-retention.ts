@@ -14,7 +14,7 @@ interface OperationDeps {
 }
 
 /**
- * Stops the removal of expired messages until `resumeRetention`; reads still hide them. A current run stops within
+ * Pauses the removal of expired messages until `resumeRetention`. Reads still hide them. A current run stops within
  * seconds.
  */
 export function pauseRetention(
@@ -29,7 +29,7 @@ export function pauseRetention(
   );
 }
 
-/** Undoes `pauseRetention`. Without a pause, it is only recorded. */
+/** Resumes after `pauseRetention`. Without a pause, only records the action. */
 export function resumeRetention(documents: Documents, audit: Audit): Promise<RetentionState> {
   return change(
     documents,
@@ -40,7 +40,7 @@ export function resumeRetention(documents: Documents, audit: Audit): Promise<Ret
 
 /**
  * Requests the removal of all messages that expired at or before the time, except in topics under legal hold. A worker
- * runs it soon with the limits of scheduled runs. Throws `conflict` while paused or while another run is in progress.
+ * runs it soon, with the limits of scheduled runs. Throws `conflict` while paused or while another run is in progress.
  */
 export async function requestRun(
   { documents, openJobQueue }: OperationDeps,
@@ -56,8 +56,8 @@ export async function requestRun(
 }
 
 /**
- * Confirms the waiting plan and requests its run. `upTo` identifies the plan, so that only a plan that was seen can be
- * confirmed. Throws `conflict` if no plan with that time waits.
+ * Confirms the waiting plan and requests its run. `upTo` identifies the plan, so that the operator confirms the plan
+ * that was shown. Throws `conflict` if no plan with this time is waiting.
  */
 export async function confirmPlan(
   { documents, openJobQueue }: OperationDeps,

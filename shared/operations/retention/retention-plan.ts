@@ -26,8 +26,8 @@ interface PlanOf {
 const lookupsMax = 1_000;
 
 /**
- * Plans the removal of all messages that expired at or before the time. The cost grows with their number and the number
- * of topics. Concurrent expiry and removal may or may not be counted. Throws AppError `unavailable`.
+ * Plans the removal of all messages that expired at or before the time. The duration grows with the number of messages
+ * and topics. The plan may or may not include concurrent changes. Throws AppError `unavailable`.
  */
 export async function planRetention(deps: PlanDeps, { upTo, now, except }: PlanOf): Promise<RetentionPlan> {
   const planned = await planTopics(deps, { upTo, now, except });

@@ -9,8 +9,8 @@ import { users } from '../../collections/users.ts';
 
 /**
  * Starts or ends the legal hold of a topic. During a hold, nothing of the topic is removed, and neither the topic nor
- * its owner's account nor its team can be deleted. Repeating a setting changes and records nothing. Throws `not_found`
- * `Topic not found`.
+ * its owner's account nor its team can be deleted. Changes and records nothing if the topic already has this setting.
+ * Throws `not_found` `Topic not found`.
  */
 export function setHold(documents: Documents, name: string, isHeld: boolean, audit: Audit): Promise<Topic> {
   return retryStale(async () => {
@@ -19,7 +19,7 @@ export function setHold(documents: Documents, name: string, isHeld: boolean, aud
     if (topic.isHeld === isHeld) return topic;
     const owner = await documents.get(users, topic.ownerId);
     const otherWrites = [
-      // Only one of a concurrent hold and account deletion is stored, see `removeAccount`.
+      // Of a concurrent hold and account deletion, only one succeeds; see `removeAccount`.
       ...(owner === null ? [] : [write.update(users, owner, {})]),
       ...audit({ action: isHeld ? 'topic.held' : 'topic.released', subject: topic, details: {} }),
     ];

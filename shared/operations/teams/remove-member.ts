@@ -8,7 +8,7 @@ import { topics } from '../../collections/topics.ts';
 
 /** More private topics than any tier allows. */
 const privateTopicsMax = 1_000;
-/** Each subscription needs two of a commit's 1,000 writes. The rest is pruned on access. */
+/** Each subscription needs two of a commit's 1,000 writes. Remaining subscriptions are removed on access. */
 const subscriptionsPerCommitMax = 400;
 
 /**

@@ -56,7 +56,7 @@ function deps(onStep: (step: RemovalStep) => void = () => undefined): RemoveTeam
   };
 }
 
-/** The remaining documents of the team. */
+/** Returns the remaining documents of the team. */
 async function leftOf({ id }: Team) {
   const { documents } = engine;
   return {
@@ -130,7 +130,7 @@ test('refuses to remove a team with a topic under legal hold, unless topics are 
   expect(await engine.documents.get(topics, made[1]!.id)).toMatchObject({ teamId: null, isHeld: true });
 });
 
-test('keeps a topic that is put under hold during the removal', async () => {
+test('keeps a topic that is put under legal hold during the removal', async () => {
   const { team, made } = await fullTeam(2);
   const hold = (step: RemovalStep) =>
     step.changes[0]!.kind === 'team' ? engine.documents.get(topics, made[0]!.id) : null;

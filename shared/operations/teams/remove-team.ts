@@ -30,7 +30,7 @@ export interface RemoveTeamDeps {
   readonly documents: Documents;
   readonly makeId: () => string;
   readonly clock: () => number;
-  /** Records consequences of the removal as actions of Tocsin. */
+  /** Records the consequences of the removal as actions of Tocsin. */
   readonly audit: Audit;
   /** Called after each step. */
   readonly onStep: (step: RemovalStep) => Promise<void>;
@@ -41,10 +41,10 @@ const batchSize = 100;
 
 /**
  * Removes a team with its members and invites, and frees its name. Its topics are erased, or become private topics of
- * the owner. A topic that is put under legal hold meanwhile is kept in either case. The first write prevents additions
- * to the team, so that the rest can run in steps; the retention service completes an interrupted removal. Throws
- * `not_found` `Team not found`, and `conflict` without changes if a topic to erase is under legal hold. `by` is the
- * actor for the audit log.
+ * the owner. A topic that is put under legal hold during the removal is kept in either case. The first write prevents
+ * additions to the team, so that the rest can run in steps. The retention service completes an interrupted removal.
+ * Throws `not_found` `Team not found`, and `conflict` without changes if a topic to erase is under legal hold. `by` is
+ * the actor for the audit log.
  */
 export async function removeTeam(
   deps: RemoveTeamDeps,
@@ -64,8 +64,8 @@ export async function removeTeam(
 }
 
 /**
- * Removes a team like `removeTeam` if it has not changed since it was read; its topics become the owner's. Throws
- * StaleVersion without changes.
+ * Like `removeTeam`, for a team that has not changed since it was read. Its topics become private topics of the owner.
+ * If the team has changed, throws StaleVersion and changes nothing.
  */
 export async function removeUnchangedTeam(deps: RemoveTeamDeps, team: Team): Promise<void> {
   const recorded = deps.audit(deletionOf(team, 'convert', 'lapsed'));
@@ -105,7 +105,7 @@ async function finishRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
 /** Completes a removal that has begun. Safe to run concurrently. */
 export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise<void> {
   const { documents } = deps;
-  // Both loops end: a team whose removal has begun gets neither topics nor members.
+  // Both loops end, because nothing can be added to a team whose removal has begun.
   while ((await releaseTopics(deps, team)) > 0);
   while ((await removeMembers(deps, team)) > 0);
   const invites = await documents.find(teamInvites, {

@@ -8,8 +8,8 @@ import { findTeam, teams } from '../../collections/teams.ts';
 import { updateWith } from '../../documents/update-with.ts';
 
 /**
- * Deactivates a team, or reactivates it with all its data; no change if it already is in that state. The caller
- * notifies the nodes (`{kind: 'team'}`). Throws `not_found` `Team not found`.
+ * Deactivates a team, or reactivates it with all its data. Changes nothing if the team is already in that state. The
+ * caller notifies the nodes (`{kind: 'team'}`). Throws `not_found` `Team not found`.
  */
 export function setTeamActive(
   documents: Documents,

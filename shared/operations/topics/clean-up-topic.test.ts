@@ -173,7 +173,7 @@ test('applies a changed retention to stored messages in batches, and again after
   expect(await clean(2)).toEqual({ removed: 0, hasMore: false });
   expect(new Set(await lifetimes())).toEqual(new Set([10]));
   await store(3); // accepted by a node with a stale cache
-  // A stalled run with the previous setting writes where this run has already been.
+  // A stalled run with the previous setting writes to messages that this run has already processed.
   const late = { lifetimeMs: 90 * dayMs, onlyLonger: false, after: -1, limit: 200, now };
   expect(await messages.changeLifetime(topic.id, late)).not.toBeNull();
   expect((await lifetimes()).filter((days) => days === 90)).toHaveLength(203);

@@ -12,8 +12,8 @@ const cleanupsMax = 100;
 
 /**
  * Cleans up after a topic was deleted, became private or changed its retention, in at most `batchesMax` batches of
- * 1,000. Idempotent and safe to run concurrently; resumes after a crash. An erasure or a change of retention stays
- * listed until `lateWritesMs` after it; a complete last run then ends it. Throws `unavailable`.
+ * 1,000. Idempotent and safe to run concurrently; resumes after a crash. An erasure or change of retention stays
+ * pending until the first complete run that is `lateWritesMs` after the request. Throws `unavailable`.
  */
 export async function cleanUpTopic(
   deps: { documents: Documents; messages: MessageRetention },

@@ -9,7 +9,7 @@ const pageSize = 200;
  * duplicates despite concurrent changes.
  */
 export async function* ownedTopics(documents: Documents, ownerId: string): AsyncGenerator<Topic[], void> {
-  /** The time at which the last page ended, and the topics of that time it contained. */
+  /** The creation time of the last page's last topic, and the topics of that time that the page contained. */
   let from = 0;
   let shown = new Set<string>();
   for (;;) {

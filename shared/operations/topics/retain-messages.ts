@@ -17,18 +17,18 @@ interface RetainDeps {
 /** The maximum number of batches per run. */
 interface RetainRun {
   readonly now: number;
-  /** Whether writes that were in flight at the time of the change have ended. */
+  /** Whether writes that were in flight during the change have ended. */
   readonly hasSettled: boolean;
   readonly batchesMax: number;
   readonly retentionDays: RetentionDays;
 }
 
 /**
- * Sets the expiry of a topic's messages according to its current `retentionDays` and its owner's current tier, counted
- * from the publish. Without a topic setting, it extends lifetimes to what the tier grants and shortens none. Expired
- * messages stay expired. Resumes where the last run of this clean-up ended, and starts over once late writes have
- * arrived, because a run with a previous setting may have written before its offset. Idempotent. Ignores a removed
- * topic. Throws `unavailable`.
+ * Sets the expiry of a topic's messages, counted from the publish, according to the topic's current `retentionDays` and
+ * its owner's current tier. Without a topic setting, only extends lifetimes. Expired messages stay expired. Resumes
+ * where the last run of this clean-up ended. Starts again once late writes have ended, because a run with a previous
+ * setting may have changed messages that this run had already processed. Idempotent. Ignores a removed topic. Throws
+ * `unavailable`.
  */
 export async function retainMessages(
   { documents, messages }: RetainDeps,
@@ -40,7 +40,7 @@ export async function retainMessages(
   let after = cleanup.doneUpTo ?? -1;
   let hasMore = true;
   for (let batch = 0; hasMore && batch < at.batchesMax; batch += 1) {
-    // Read each time: a later change has its own run, which this run must not undo.
+    // Reads the setting for each batch: this run must not undo a later change, which has its own run.
     const lifetime = await lifetimeNow(documents, cleanup.topicId, at);
     if (lifetime === null) return { removed: 0, hasMore: false };
     const last = await messages.changeLifetime(cleanup.topicId, { ...lifetime, after, limit: batchSize, now: at.now });
@@ -66,7 +66,7 @@ async function lifetimeNow(
   };
 }
 
-/** Null if another run changed it meanwhile. */
+/** Returns null if another run changed the clean-up concurrently. */
 async function restart(documents: Documents, cleanup: TopicCleanup): Promise<TopicCleanup | null> {
   try {
     return await documents.update(topicCleanups, cleanup, { isSettling: true, doneUpTo: null });
@@ -76,7 +76,7 @@ async function restart(documents: Documents, cleanup: TopicCleanup): Promise<Top
   }
 }
 
-/** Another run may have advanced further or finished; its progress counts. */
+/** Stores the progress, unless another run has advanced further or finished. */
 async function saveProgress(documents: Documents, cleanup: TopicCleanup, doneUpTo: number): Promise<void> {
   if (doneUpTo <= (cleanup.doneUpTo ?? -1)) return;
   await documents.update(topicCleanups, cleanup, { doneUpTo }).catch((error: unknown) => {

@@ -7,8 +7,8 @@ import { topics } from '../../collections/topics.ts';
 const everyMs = 2_000;
 
 /**
- * Records the last publish of topics for the order of lists, with a delay of some seconds and outside of the publish
- * path.
+ * Records the last publish of topics, by which lists are sorted, with a delay of some seconds and outside of the
+ * publish path.
  */
 export interface TopicActivity {
   /** `time` is in milliseconds since the epoch. Ignores times older than the recorded one. */

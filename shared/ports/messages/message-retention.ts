@@ -28,12 +28,12 @@ export interface MessageRetention {
    */
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
 
-  /** Removes up to `limit` messages of a removed topic; resolves with their number, 0 at the end. */
+  /** Removes up to `limit` messages of a removed topic; resolves with their number, 0 when none is left. */
   removeTopic(topicId: string, limit: number): Promise<number>;
 
   /**
    * Permanently removes text, title and tags of at most `limit` messages that were deleted at or before the time,
-   * without topics in `except`. Resolves with their number, 0 at the end.
+   * without topics in `except`. Resolves with their number, 0 when none is left.
    */
   redactDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
 

@@ -58,7 +58,7 @@ const kinds = {
 interface Active {
   readonly spanContext: SpanContext;
   readonly propagated: TraceContext | undefined;
-  /** After the span has ended, log lines of later work, such as a stream, do not contain its IDs. */
+  /** Set when the span ends: log lines of later work, such as a stream, do not contain its IDs. */
   hasEnded: boolean;
 }
 
@@ -129,7 +129,7 @@ class OtelTracing implements Tracing {
     return { trace_id: traceId, span_id: spanId, trace_flags: formatFlags(traceFlags) };
   }
 
-  /** Spans that cannot be sent in time are lost, which was logged. */
+  /** Spans that cannot be sent in time are lost. The exporter has logged the reason. */
   async close(): Promise<void> {
     await settledWithin(closeMsMax, [this.#provider.shutdown()]);
   }
@@ -137,7 +137,7 @@ class OtelTracing implements Tracing {
 
 class OpenSpan implements Span {
   readonly active: Active;
-  /** Released at the end, because work within the span, such as a stream, may hold `active` for a long time. */
+  /** Released when the span ends, because later work, such as a stream, may keep `active` for a long time. */
   #span: OtelSpan | undefined;
   #context: TraceContext | undefined;
 

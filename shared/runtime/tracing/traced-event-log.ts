@@ -12,7 +12,7 @@ export interface TracedLogOptions {
 
 /**
  * Wraps the log: adds a span per append, whose context is stored in the record, and a span per record that a group
- * handles. The handler receives the record with the context of the latter, so that its work continues the trace.
+ * handles, whose context the handler receives in the record.
  */
 export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedLogOptions): EventLog {
   const of = { 'messaging.system': system, 'messaging.destination.name': name };
@@ -37,7 +37,7 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
     }));
     const run = (): Promise<void> => onBatch({ ...batch, records });
     try {
-      // With several records, the handler's steps belong to none of them.
+      // With several records, the handler's work belongs to none of them.
       await (spans.length === 1 ? tracing.within(spans[0]!, run) : run());
       for (const span of spans) span.end();
     } catch (error) {

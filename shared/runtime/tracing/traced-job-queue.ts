@@ -3,9 +3,9 @@ import type { Job, JobQueue, WorkOptions } from '../../ports/job-queue.ts';
 import { messagingOperation, type Tracing } from './tracing.ts';
 
 /**
- * Wraps the queue: adds a span per run of a job. The job's data contain the trace that is active when it is added,
- * unless they already contain one. Jobs added by a run propagate the context of its own job, so that the pages and
- * retries of one task are siblings.
+ * Wraps the queue: adds a span per run of a job. Adds the active trace context to the data of a new job, unless they
+ * contain one. Jobs added by a run propagate the context of the run's own job, so that pages and retries of one task
+ * are siblings.
  */
 export function tracedJobQueue(
   jobs: JobQueue,

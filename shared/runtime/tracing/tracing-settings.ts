@@ -21,7 +21,7 @@ export interface TracingSettings {
   readonly ratio: number;
 }
 
-/** The settings of the standard variables. */
+/** The tracing that the standard variables request. */
 export type RequestedTracing =
   | { readonly kind: 'off' }
   /** An unsupported setting, as a sentence for the operator. */

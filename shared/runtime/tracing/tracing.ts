@@ -1,8 +1,8 @@
 import type { TraceContext } from '../../domain/trace-context.ts';
 
 /**
- * Attribute names follow OpenTelemetry or begin with `tocsin.`. Values can be IDs, but not user-given names, addresses
- * or texts.
+ * Attribute names follow OpenTelemetry or begin with `tocsin.`. Values can be IDs, but never names, addresses or texts
+ * from users.
  */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -13,11 +13,11 @@ export const messagingOperation = (name: 'send' | 'process'): SpanAttributes => 
 });
 
 export interface SpanOptions {
-  /** Name of low cardinality: the operation, not its subject. */
+  /** A name of low cardinality: the operation, not its subject. */
   readonly name: string;
   readonly kind: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
   readonly attributes?: SpanAttributes;
-  /** The parent, and for a consumer also the link; null for a new trace. Default: the active span. */
+  /** The parent, and the link of a consumer span. Null starts a new trace. Default: the active span. */
   readonly parent?: TraceContext | null;
   /**
    * The context that jobs added within the span propagate instead of its own, so that pages and retries of one task are
@@ -30,7 +30,7 @@ export interface Span {
   /** The context to propagate. */
   readonly context: TraceContext;
   set(attributes: SpanAttributes): void;
-  /** Ends the span; call once. Of `failure`, only the kind is recorded. A retry is not a failure. */
+  /** Ends the span; call once. Records only the kind of `failure`. A retry is not a failure. */
   end(failure?: unknown): void;
 }
 

@@ -60,7 +60,8 @@ export async function claimRows(
 const keyOf = ({ device }: RowId) => (typeof device === 'string' ? `text ${device}` : device.toString('hex'));
 
 /**
- * Stores outcomes in bulk. Tries to insert skips, most of which have no row, and to update with other outcomes, most of which have one.
+ * Stores outcomes in bulk. Tries to insert skips, most of which have no row, and to update with other outcomes, most of
+ * which have one.
  */
 export async function recordRows(ledger: Ledger, outcomes: readonly Outcome[], now: number): Promise<void> {
   const skips = outcomes.filter(({ status }) => status === 'skipped');
