@@ -202,7 +202,7 @@ function sweep(world: World, how: Sweep, now: number): void {
     world.removedAt = now;
     return;
   }
-  if (step.kind !== 'rest' && step.kind !== 'mail') world.team = { ...world.team, ...fieldsAfterStep(step, now) };
+  if (step.kind !== 'none' && step.kind !== 'mail') world.team = { ...world.team, ...fieldsAfterStep(step, now) };
   const { notice, noticeAt, noticeSentAt } = world.team;
   if (notice !== null && noticeSentAt === null && how !== 'crashes before its emails') {
     const id = `${notice}.${noticeAt}`;

@@ -72,8 +72,8 @@ test('rejects only the calls of a failed read', async () => {
   expect((await asked).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await answer();
   expect(await later).toBe('value 1');
-  const anew = find(2);
+  const repeated = find(2);
   await turn();
   await answer();
-  expect(await anew).toBe('value 2');
+  expect(await repeated).toBe('value 2');
 });

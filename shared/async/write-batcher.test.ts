@@ -3,7 +3,7 @@ import { eventually } from '../testing/eventually.ts';
 import { writeBatcher } from './write-batcher.ts';
 
 /** A store whose writes end on the test's request. */
-function heldStore() {
+function manualStore() {
   const writes: { items: readonly number[]; end: (error?: Error) => void }[] = [];
   const write = (items: readonly number[]) =>
     new Promise<void>((resolve, reject) => {
@@ -15,7 +15,7 @@ function heldStore() {
 const limits = { batchSizeMax: 4, writesMax: 1, itemsMax: 100 };
 
 test('batches calls of one tick into one write, and calls during a write into the next', async () => {
-  const { writes, write } = heldStore();
+  const { writes, write } = manualStore();
   const call = writeBatcher(write, limits);
   const first = [call([1]), call([2])];
   await eventually(() => writes.length === 1);
@@ -32,7 +32,7 @@ test('batches calls of one tick into one write, and calls during a write into th
 });
 
 test('limits the items per write, unless a single call has more', async () => {
-  const { writes, write } = heldStore();
+  const { writes, write } = manualStore();
   const call = writeBatcher(write, { ...limits, writesMax: 10 });
   const calls = [call([1, 2, 3]), call([4, 5]), call([6, 7, 8, 9, 10]), call([11])];
   await eventually(() => writes.length === 4);
@@ -42,7 +42,7 @@ test('limits the items per write, unless a single call has more', async () => {
 });
 
 test('rejects the calls of a failed write and continues with the next', async () => {
-  const { writes, write } = heldStore();
+  const { writes, write } = manualStore();
   const call = writeBatcher(write, limits);
   const failed = Promise.allSettled([call([1]), call([2])]);
   await eventually(() => writes.length === 1);
@@ -55,7 +55,7 @@ test('rejects the calls of a failed write and continues with the next', async ()
 });
 
 test('rejects calls while the queue is full', async () => {
-  const { writes, write } = heldStore();
+  const { writes, write } = manualStore();
   const call = writeBatcher(write, { ...limits, itemsMax: 2 });
   const held = call([1, 2]);
   await expect(call([3])).rejects.toMatchObject({ code: 'unavailable' });

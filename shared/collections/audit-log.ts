@@ -69,14 +69,14 @@ export const bySystem: AuditSource = {
 };
 
 /** Origins per commit, so that a commit does not block others. */
-const originsAtOnce = 500;
+const originsPerCommit = 500;
 
 /**
  * Removes a batch of a deleted account's personal data from the log and keeps IDs. Resolves with the number of changed
  * entries, 0 when none is left.
  */
 export function eraseAuditOrigins(documents: Documents, userId: string): Promise<number> {
-  return removeFound(documents, auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
+  return removeFound(documents, auditOrigins, { index: 'byUser', equals: { userId }, limit: originsPerCommit });
 }
 
 /** Returns the writes that do the same for an unused account, and whether more may remain because the batch is full. */
@@ -84,6 +84,6 @@ export async function auditOriginRemovals(
   documents: Documents,
   userId: string,
 ): Promise<{ writes: Write[]; hasMore: boolean }> {
-  const found = await documents.find(auditOrigins, { index: 'byUser', equals: { userId }, limit: originsAtOnce });
-  return { writes: found.map(({ id }) => write.remove(auditOrigins, id)), hasMore: found.length === originsAtOnce };
+  const found = await documents.find(auditOrigins, { index: 'byUser', equals: { userId }, limit: originsPerCommit });
+  return { writes: found.map(({ id }) => write.remove(auditOrigins, id)), hasMore: found.length === originsPerCommit };
 }

@@ -25,10 +25,10 @@ export function listConsents(documents: Documents, userId: string): Promise<Cons
  * account, so that only one of two concurrent consents becomes active.
  */
 export async function recordConsent(documents: Documents, consent: New<Consent>): Promise<Write[]> {
-  const former = await documents.find(consents, {
+  const earlier = await documents.find(consents, {
     index: 'byActive',
     equals: { userId: consent.userId, isActive: true },
     limit: 100,
   });
-  return [...former.map((one) => write.update(consents, one, { isActive: false })), write.insert(consents, consent)];
+  return [...earlier.map((one) => write.update(consents, one, { isActive: false })), write.insert(consents, consent)];
 }

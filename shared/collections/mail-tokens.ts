@@ -42,7 +42,7 @@ const isConcurrentSender = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === mailTokens.name;
 
 /** Returns the writes that invalidate the account's tokens, all or those of one purpose. */
-export async function voidMailTokens(
+export async function invalidateMailTokens(
   documents: Documents,
   userId: string,
   purpose?: MailTokenPurpose,

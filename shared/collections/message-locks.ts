@@ -49,7 +49,7 @@ export async function withMessageLocked<T>(
 async function take(documents: Documents, id: string, clock: () => number): Promise<MessageLock> {
   const deadline = performance.now() + waitMsMax;
   for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-    const lock = await tryToTake(documents, id, clock());
+    const lock = await tryAcquire(documents, id, clock());
     if (lock !== null) return lock;
     if (performance.now() >= deadline)
       throw new AppError('unavailable', 'Too many concurrent changes', { retryAfterSeconds: 1 });
@@ -57,7 +57,7 @@ async function take(documents: Documents, id: string, clock: () => number): Prom
   }
 }
 
-async function tryToTake(documents: Documents, id: string, now: number): Promise<MessageLock | null> {
+async function tryAcquire(documents: Documents, id: string, now: number): Promise<MessageLock | null> {
   try {
     const held = await documents.get(messageLocks, id);
     if (held === null) return await documents.insert(messageLocks, { id, takenAt: now });

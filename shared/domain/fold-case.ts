@@ -2,7 +2,7 @@
 const dotlessI = 'ı';
 
 /** ASCII without NUL. For such texts, the engines' own case folding equals that of Unicode. */
-const plainForm = /^[\u0001-\u007f]*$/;
+const plainPattern = /^[\u0001-\u007f]*$/;
 
 /**
  * Folds the case of a text for comparison: texts that differ only by case fold to the same result. Implements the full
@@ -24,5 +24,5 @@ function foldPart(text: string): string {
 
 /** Whether the text is ASCII without NUL, so that folding only affects the letters A to Z. */
 export function isPlain(text: string): boolean {
-  return plainForm.test(text);
+  return plainPattern.test(text);
 }

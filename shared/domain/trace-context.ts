@@ -12,7 +12,7 @@ export interface TraceContext {
 const tracestateMax = 512;
 
 /** Later versions may append fields after the flags. */
-const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const traceparentPattern = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /**
  * Parses two header values to a context of version 00; undefined if the first is invalid. Drops a `tracestate` that is
@@ -20,7 +20,7 @@ const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16
  */
 export function parseTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   if (typeof traceparent !== 'string') return undefined;
-  const [, version, traceId, spanId, flags, more] = form.exec(traceparent) ?? [];
+  const [, version, traceId, spanId, flags, more] = traceparentPattern.exec(traceparent) ?? [];
   if (version === undefined || (version === '00' && more !== undefined)) return undefined;
   const parsed = { traceparent: `00-${traceId}-${spanId}-${flags}` };
   const isKept =

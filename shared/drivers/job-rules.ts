@@ -29,7 +29,7 @@ export const jobRules = {
   reasonLengthMax: 1_000,
 } as const;
 
-const idForm = /^(?!\d+$)[A-Za-z0-9._-]{1,200}$/;
+const idPattern = /^(?!\d+$)[A-Za-z0-9._-]{1,200}$/;
 
 /** Returns the job with its defaults. Throws RangeError for invalid values, which are programming errors. */
 export function checkedJob({
@@ -50,7 +50,7 @@ export function checkedJob({
 }
 
 export function checkId(id: string): void {
-  if (!idForm.test(id)) throw new RangeError(`invalid ID of a job or schedule: ${id}`);
+  if (!idPattern.test(id)) throw new RangeError(`invalid ID of a job or schedule: ${id}`);
 }
 
 /** Returns the job of a schedule's slot. Its ID is the same on every replica, so that it is added once. */

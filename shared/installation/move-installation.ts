@@ -22,7 +22,7 @@ export async function exportFrom(config: Config, { dir, log, report }: MoveOptio
 /** Imports into the configured installation. Throws an error for the operator; see `importInstallation`. */
 export async function importInto(config: Config, { dir, log, report }: MoveOptions): Promise<Manifest> {
   return withRows(await openRows(config, log, 'import'), (rows) =>
-    importInstallation(rows, { dir, report, takeSecrets: (exported) => takeSecrets(config, exported) }),
+    importInstallation(rows, { dir, report, adoptSecrets: (exported) => adoptSecrets(config, exported) }),
   );
 }
 
@@ -51,7 +51,7 @@ async function ownSecrets(config: Config): Promise<readonly string[] | undefined
 }
 
 /** Without the secret that signed the logins, all refresh tokens would be rejected. */
-async function takeSecrets(config: Config, exported: readonly string[]): Promise<void> {
+async function adoptSecrets(config: Config, exported: readonly string[]): Promise<void> {
   if (config.jwtSecrets !== undefined) {
     if (config.jwtSecrets.includes(exported[0]!)) return;
     throw new Error(

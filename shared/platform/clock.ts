@@ -10,6 +10,6 @@ export const clockDifferenceMsMax = 60_000;
  * Returns how many milliseconds a remote clock, read between two local readings, is ahead (negative: behind); 0 if the
  * readings do not prove a difference.
  */
-export function clockDifferenceMs(theirs: number, [before, after]: readonly [number, number]): number {
-  return theirs < before ? theirs - before : Math.max(0, theirs - after);
+export function clockDifferenceMs(remote: number, [before, after]: readonly [number, number]): number {
+  return remote < before ? remote - before : Math.max(0, remote - after);
 }

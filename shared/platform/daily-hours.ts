@@ -48,11 +48,11 @@ function instantsOf(day: DateTime, clock: string): number[] {
       .getPossibleOffsets()
       .map((one) => one.toMillis())
       .sort((a, b) => a - b);
-  return [jumpBefore(at.toMillis(), day.zone)];
+  return [lastOffsetChange(at.toMillis(), day.zone)];
 }
 
 /** Returns the instant of the zone's last offset change within a day before the time. */
-function jumpBefore(time: number, zone: Zone): number {
+function lastOffsetChange(time: number, zone: Zone): number {
   let [before, after] = [time - 86_400_000, time];
   const offset = zone.offset(after);
   while (after - before > 1) {

@@ -27,9 +27,9 @@ export function findingsOf(part: string): Findings {
 const skewMaxMs = 1_000;
 
 /** Returns a finding if a remote clock, read between two local readings, differs from ours. All in milliseconds. */
-export function clockFindings(found: Findings, theirs: number, readings: readonly [number, number]): Finding[] {
-  const skewMs = clockDifferenceMs(theirs, readings);
+export function clockFindings(findings: Findings, remote: number, readings: readonly [number, number]): Finding[] {
+  const skewMs = clockDifferenceMs(remote, readings);
   if (Math.abs(skewMs) <= skewMaxMs) return [];
   const text = `its clock is ${(Math.abs(skewMs) / 1_000).toFixed(1)} s ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's: synchronize both with NTP`;
-  return [Math.abs(skewMs) > clockDifferenceMsMax ? found.fault(text) : found.warning(text)];
+  return [Math.abs(skewMs) > clockDifferenceMsMax ? findings.fault(text) : findings.warning(text)];
 }

@@ -37,15 +37,15 @@ export function idSource(clock: Clock): MakeId {
   };
 }
 
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function isUuid(text: string): boolean {
-  return uuidForm.test(text);
+  return uuidPattern.test(text);
 }
 
 /** Returns the time of a UUIDv7 in milliseconds since the epoch, or null for other texts. */
 export function timeOfId(text: string): number | null {
-  if (!uuidForm.test(text) || text[14] !== '7') return null;
+  if (!uuidPattern.test(text) || text[14] !== '7') return null;
   return Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16);
 }
 

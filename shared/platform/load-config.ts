@@ -150,8 +150,8 @@ export function showConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Sh
   const set = setIn({ ...readEnvFile(envFile), ...environment });
   return variableGroups
     .flatMap(({ rows }) => rows)
-    .map(({ name, byDefault, isSecret }) => {
-      const value = set[name] ?? byDefault ?? null;
+    .map(({ name, defaultValue, isSecret }) => {
+      const value = set[name] ?? defaultValue ?? null;
       const origin = set[name] === undefined ? 'default' : environment[name] === undefined ? '.env' : 'environment';
       return {
         name,

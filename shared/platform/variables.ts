@@ -8,9 +8,9 @@ const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
 
 /** Documentation of a variable, in Markdown. */
 interface VariableDoc {
-  readonly about: string;
+  readonly description: string;
   /** Describes a default that is not a constant, such as the value of another variable. */
-  readonly shown?: string;
+  readonly defaultText?: string;
   /** Example for `.env.example`, for a variable without a default. */
   readonly example?: string;
   /** The value is never displayed. */
@@ -30,9 +30,9 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const url = z.url();
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
 /** An origin as browsers send it: any scheme, without a path. */
-const originForm = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+)$/i;
+const originPattern = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+)$/i;
 /** Whether the function accepts the text without throwing. */
-const isReadBy =
+const isAcceptedBy =
   (read: (text: string) => unknown) =>
   (text: string): boolean => {
     try {
@@ -45,43 +45,43 @@ const isReadBy =
 
 export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-const listening = {
+const addresses = {
   HOST: z.string().default('127.0.0.1').register(variableDocs, {
-    about: 'listening address; the container image sets `0.0.0.0`',
+    description: 'listening address; the container image sets `0.0.0.0`',
   }),
   PORT: port.default(8080).register(variableDocs, {
-    about: 'port of the API; 0 selects a free port',
+    description: 'port of the API; 0 selects a free port',
   }),
   BASE_URL: httpUrl.optional().register(variableDocs, {
-    about: 'public URL of the API; verification links start with it',
-    shown: 'the listening address',
+    description: 'public URL of the API; verification links start with it',
+    defaultText: 'the listening address',
     example: 'https://tocsin.example.org',
   }),
   APP_URL: url.optional().register(variableDocs, {
-    about: 'URL of the app; other links in emails point to it',
-    shown: '`BASE_URL`',
+    description: 'URL of the app; other links in emails point to it',
+    defaultText: '`BASE_URL`',
     example: 'https://app.example.org',
   }),
 };
 
 const embedded = {
   DATA_DIR: z.string().default('./data').register(variableDocs, {
-    about: "directory of the embedded engine's file and of emails without a mail server; the image sets `/data`",
+    description: "directory of the embedded engine's file and of emails without a mail server; the image sets `/data`",
   }),
 };
 
 const cluster = {
   KAFKA_BROKERS: z.string().optional().register(variableDocs, {
-    about:
+    description:
       'Kafka brokers, comma-separated. Set these three variables for a cluster, or none of them for the embedded engine',
     example: 'kafka:9092',
   }),
   MONGO_URL: z.string().optional().register(variableDocs, {
-    about: 'MongoDB replica set with the database name',
+    description: 'MongoDB replica set with the database name',
     example: 'mongodb://mongo:27017/tocsin?replicaSet=rs0',
   }),
   REDIS_URL: z.string().optional().register(variableDocs, {
-    about: 'Redis with `maxmemory-policy noeviction`',
+    description: 'Redis with `maxmemory-policy noeviction`',
     example: 'redis://redis:6379',
   }),
 };
@@ -92,38 +92,38 @@ const logTopic = {
     .regex(/^[A-Za-z0-9._-]{1,200}$/)
     .default('tocsin.messages')
     .register(variableDocs, {
-      about: `Kafka topic of the event log; also the prefix of consumer groups, and of keys and channels in Redis`,
+      description: `Kafka topic of the event log; also the prefix of consumer groups, and of keys and channels in Redis`,
     }),
   KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(variableDocs, {
-    about: 'number of partitions, 1 to 1,000. Applies when the topic is created; must not change later',
+    description: 'number of partitions, 1 to 1,000. Applies when the topic is created; must not change later',
   }),
   KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(variableDocs, {
-    about: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2. Applies when the topic is created',
+    description: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2. Applies when the topic is created',
   }),
   KAFKA_RETENTION_DAYS: days.default(7).register(variableDocs, {
-    about: 'retention of records in Kafka. Applies when the topic is created',
+    description: 'retention of records in Kafka. Applies when the topic is created',
   }),
 };
 
 const kafkaAccess = {
   KAFKA_TLS: flag.default(false).register(variableDocs, {
-    about: '`on` encrypts connections to the brokers and checks their certificates',
+    description: '`on` encrypts connections to the brokers and checks their certificates',
   }),
   KAFKA_TLS_CA_FILE: z.string().optional().register(variableDocs, {
-    about: 'trusted certificates in PEM; default: the public authorities',
+    description: 'trusted certificates in PEM; default: the public authorities',
     example: '/etc/tocsin/kafka-ca.pem',
   }),
   KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional().register(variableDocs, {
-    about:
+    description:
       '`plain`, `scram-sha-256` or `scram-sha-512`, together with the next two variables. `plain` sends the password in clear text, so use it only with TLS',
     example: 'scram-sha-512',
   }),
   KAFKA_SASL_USERNAME: z.string().optional().register(variableDocs, {
-    about: '',
+    description: '',
     example: 'tocsin',
   }),
   KAFKA_SASL_PASSWORD: z.string().optional().register(variableDocs, {
-    about: '',
+    description: '',
     isSecret: true,
   }),
 };
@@ -135,101 +135,101 @@ const process = {
     .transform(splitList)
     .pipe(z.array(z.enum(roles)).min(1))
     .register(variableDocs, {
-      about: 'roles that `tocsin serve` runs in this process',
+      description: 'roles that `tocsin serve` runs in this process',
     }),
 };
 
 const secrets = {
   JWT_SECRET: z.string().optional().register(variableDocs, {
-    about:
+    description:
       'secrets of access tokens, comma-separated: the first one signs, all of them verify. At least 32 bytes each. Required for a cluster, the same on all nodes',
-    shown: 'embedded: generated and stored',
+    defaultText: 'embedded: generated and stored',
     isSecret: true,
   }),
   ADMIN_TOKEN: z.string().optional().register(variableDocs, {
-    about:
+    description:
       'token of the `/admin` endpoints. Choose a long random value: it grants operator access. At least 16 characters if `NODE_ENV` is `production`, as in the container and the systemd unit. Without it, `/admin` returns 404',
     isSecret: true,
   }),
 };
 
-const mails = {
+const email = {
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, error: 'must be a URL that begins with smtp:// or smtps://' })
     .optional()
     .register(variableDocs, {
-      about:
+      description:
         'mail server, `smtp://` or `smtps://`. Set it for the notifier and the API. Without it, emails are written to files',
       example: 'smtp://user:password@mail.example.org:587',
     }),
   MAIL_FROM: z.string().default('Tocsin <tocsin@localhost>').register(variableDocs, {
-    about: 'sender of emails',
+    description: 'sender of emails',
   }),
 };
 
 const signIn = {
   GOOGLE_CLIENT_ID: z.string().optional().register(variableDocs, {
-    about: 'enables Google login, together with the next variable',
+    description: 'enables Google login, together with the next variable',
   }),
   GOOGLE_CLIENT_SECRET: z.string().optional().register(variableDocs, {
-    about: '',
+    description: '',
     isSecret: true,
   }),
   GOOGLE_ISSUER: httpUrl.default('https://accounts.google.com').register(variableDocs, {
-    about: 'OpenID provider; its configuration is read from this URL. Use `http:` only on your own network',
+    description: 'OpenID provider; its configuration is read from this URL. Use `http:` only on your own network',
   }),
   APPLE_CLIENT_ID: z.string().optional().register(variableDocs, {
-    about: `bundle ID of the app, the audience of its identity tokens. Enables Apple login`,
+    description: `bundle ID of the app, the audience of its identity tokens. Enables Apple login`,
   }),
   APPLE_ISSUER: httpUrl.default('https://appleid.apple.com').register(variableDocs, {
-    about: 'issuer of the identity tokens',
+    description: 'issuer of the identity tokens',
   }),
   APPLE_JWKS_URL: httpUrl.default('https://appleid.apple.com/auth/keys').register(variableDocs, {
-    about: 'public keys that verify the identity tokens',
+    description: 'public keys that verify the identity tokens',
   }),
 };
 
 const push = {
   APNS_KEY_FILE: z.string().optional().register(variableDocs, {
-    about:
+    description:
       "`.p8` key from Apple's developer account. Together with the next three variables, enables pushes to `ios` devices",
   }),
   APNS_KEY_ID: z.string().optional().register(variableDocs, {
-    about: '',
+    description: '',
   }),
   APNS_TEAM_ID: z.string().optional().register(variableDocs, {
-    about: '',
+    description: '',
   }),
   APNS_BUNDLE_ID: z.string().optional().register(variableDocs, {
-    about: 'bundle ID of the app',
+    description: 'bundle ID of the app',
   }),
   APNS_URL: httpUrl.optional().register(variableDocs, {
-    about: 'APNs URL: `https://api.sandbox.push.apple.com` for apps in development, or a simulator',
-    shown: `Apple's own`,
+    description: 'APNs URL: `https://api.sandbox.push.apple.com` for apps in development, or a simulator',
+    defaultText: `Apple's own`,
   }),
   APNS_CA_FILE: z.string().optional().register(variableDocs, {
-    about: `PEM certificate of the authority of a simulator's certificate`,
+    description: `PEM certificate of the authority of a simulator's certificate`,
   }),
   FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(variableDocs, {
-    about: 'service account key in JSON from the Firebase console. Enables pushes to `android` devices',
+    description: 'service account key in JSON from the Firebase console. Enables pushes to `android` devices',
   }),
   FCM_URL: httpUrl.optional().register(variableDocs, {
-    about: 'FCM simulator; access tokens then come from the `token_uri` of the service account',
-    shown: `Google's own`,
+    description: 'FCM simulator; access tokens then come from the `token_uri` of the service account',
+    defaultText: `Google's own`,
   }),
   EXPO_ACCESS_TOKEN: z.string().optional().register(variableDocs, {
-    about: 'access token of Expo projects with enhanced push security',
+    description: 'access token of Expo projects with enhanced push security',
     isSecret: true,
   }),
   EXPO_URL: httpUrl.optional().register(variableDocs, {
-    about: 'Expo push API, for tests',
-    shown: `Expo's own`,
+    description: 'Expo push API, for tests',
+    defaultText: `Expo's own`,
   }),
   EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(variableDocs, {
-    about: 'delay before push receipts are first fetched from Expo, which keeps them for a day',
+    description: 'delay before push receipts are first fetched from Expo, which keeps them for a day',
   }),
   PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(variableDocs, {
-    about:
+    description:
       'how long a push is retried after temporary errors of its provider, at most 86,400; then it becomes a [dead letter](operations.md#undelivered-pushes)',
   }),
 };
@@ -237,80 +237,81 @@ const push = {
 const retention = {
   RETENTION_SCHEDULE: z
     .string()
-    .refine(isReadBy(readSchedule), 'must be a duration like 60s or a cron expression of five fields')
+    .refine(isAcceptedBy(readSchedule), 'must be a duration like 60s or a cron expression of five fields')
     .default('60s')
     .register(variableDocs, {
-      about: 'schedule of sweeps: `60s`, `5m`, `1h`, `1d`, or a cron expression of five fields in UTC',
+      description: 'schedule of sweeps: `60s`, `5m`, `1h`, `1d`, or a cron expression of five fields in UTC',
     }),
   RETENTION_DAYS_FREE: days.default(7).register(variableDocs, {
-    about: `retention of messages by the tier of the topic's owner at the time of the publish`,
+    description: `retention of messages by the tier of the topic's owner at the time of the publish`,
   }),
   RETENTION_DAYS_ESSENTIALS: days.default(30).register(variableDocs, {
-    about: 'as above',
+    description: 'as above',
   }),
   RETENTION_DAYS_TEAM: days.default(90).register(variableDocs, {
-    about: 'as above',
+    description: 'as above',
   }),
   ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(variableDocs, {
-    about:
+    description:
       'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight. Nodes cache for up to 5 seconds; 10 to 86,400',
   }),
   TEAM_GRACE_DAYS: optionalDays.default(7).register(variableDocs, {
-    about:
+    description:
       'grace period of a team whose owner is below the TEAM tier; then the team is deactivated. Fractions are allowed',
   }),
   TEAM_REMOVAL_DAYS: optionalDays.default(60).register(variableDocs, {
-    about: 'time from the deactivation of a team to its removal (`removal_at`). Fractions are allowed',
+    description: 'time from the deactivation of a team to its removal (`removal_at`). Fractions are allowed',
   }),
   AUDIT_RETENTION_DAYS: days.default(365).register(variableDocs, {
-    about: 'retention of the [audit log](audit-log.md). Fractions are allowed',
+    description: 'retention of the [audit log](audit-log.md). Fractions are allowed',
   }),
 };
 
 const limits = {
   RATE_LIMITS: flag.default(true).register(variableDocs, {
-    about:
+    description:
       '`off` disables all limits on requests, publishes, failed logins, emails per address and open streams; for load tests and trusted networks',
   }),
   TRUST_PROXY: z
     .string()
-    .refine(isReadBy(trustedProxies), 'must be a number of hops, or comma-separated addresses and CIDRs')
+    .refine(isAcceptedBy(trustedProxies), 'must be a number of hops, or comma-separated addresses and CIDRs')
     .default('')
     .register(variableDocs, {
-      about: 'proxies whose `X-Forwarded-For` is trusted: a number of hops, or comma-separated addresses and CIDRs',
-      shown: 'none',
+      description:
+        'proxies whose `X-Forwarded-For` is trusted: a number of hops, or comma-separated addresses and CIDRs',
+      defaultText: 'none',
       example: '1',
     }),
   CORS_ORIGINS: z
     .string()
     .transform((text) => splitList(text).map((origin) => origin.replace(/\/$/, '')))
     .refine(
-      (origins) => origins.every((origin) => originForm.test(origin)),
+      (origins) => origins.every((origin) => originPattern.test(origin)),
       'must be `*`, or comma-separated origins like https://app.example.org',
     )
     .optional()
     .register(variableDocs, {
-      about: 'origins whose scripts can call the API, comma-separated; `*` allows all',
-      shown: 'the origin of `APP_URL`',
+      description: 'origins whose scripts can call the API, comma-separated; `*` allows all',
+      defaultText: 'the origin of `APP_URL`',
       example: 'https://app.example.org',
     }),
 };
 
-const watching = {
+const observability = {
   LOG_LEVEL: z
     .string()
     .toLowerCase()
     .pipe(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']))
     .default('info')
     .register(variableDocs, {
-      about: '`trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`',
+      description: '`trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`',
     }),
   SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(15).default(0).register(variableDocs, {
-    about:
+    description:
       'how long a terminating API node reports that it is not ready before it stops, so that the load balancer can remove it. At most 15',
   }),
   METRICS_PORT: port.optional().register(variableDocs, {
-    about:
+    description:
       "port of `HOST` for health and metrics of any process. Without it, the API's port serves both, and processes without the role `api` serve neither",
     example: '9090',
   }),
@@ -318,74 +319,74 @@ const watching = {
 
 const tracing = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().register(variableDocs, {
-    about:
+    description:
       'OTLP/HTTP collector; enables [tracing](operations.md#tracing), as does the next variable. Spans are sent to `/v1/traces` of this URL',
     example: 'http://otel-collector:4318',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().register(variableDocs, {
-    about: 'complete URL for spans; takes precedence over the previous variable',
+    description: 'complete URL for spans; takes precedence over the previous variable',
   }),
   OTEL_TRACES_EXPORTER: z.string().optional().register(variableDocs, {
-    about: '`otlp` enables tracing, by default to `http://localhost:4318`; `none` disables it',
-    shown: '`otlp` with an endpoint',
+    description: '`otlp` enables tracing, by default to `http://localhost:4318`; `none` disables it',
+    defaultText: '`otlp` with an endpoint',
   }),
   OTEL_SDK_DISABLED: z.string().optional().register(variableDocs, {
-    about: '`true` disables tracing regardless of other variables',
+    description: '`true` disables tracing regardless of other variables',
   }),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional().register(variableDocs, {
-    about: 'tracing is off for other values',
-    shown: '`http/protobuf`',
+    description: 'tracing is off for other values',
+    defaultText: '`http/protobuf`',
   }),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional().register(variableDocs, {
-    about: 'as above; takes precedence over the previous variable',
-    shown: '`http/protobuf`',
+    description: 'as above; takes precedence over the previous variable',
+    defaultText: '`http/protobuf`',
   }),
   OTEL_EXPORTER_OTLP_HEADERS: z.string().optional().register(variableDocs, {
-    about: 'headers for the collector, such as an API key: `name=value`, comma-separated',
+    description: 'headers for the collector, such as an API key: `name=value`, comma-separated',
     isSecret: true,
   }),
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional().register(variableDocs, {
-    about: 'as above; takes precedence over the previous variable',
+    description: 'as above; takes precedence over the previous variable',
     isSecret: true,
   }),
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on').register(variableDocs, {
-    about:
+    description:
       'sampler: `always_on`, `always_off`, `traceidratio`, or one of them with the prefix `parentbased_`, which follows the `traceparent` of the request',
   }),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).register(variableDocs, {
-    about: 'fraction of traces that `traceidratio` keeps, 0 to 1',
+    description: 'fraction of traces that `traceidratio` keeps, 0 to 1',
   }),
   OTEL_SERVICE_NAME: z.string().optional().register(variableDocs, {
-    about: 'service name of spans',
-    shown: '`tocsin`, or `tocsin-<role>` if each role has its own process',
+    description: 'service name of spans',
+    defaultText: '`tocsin`, or `tocsin-<role>` if each role has its own process',
   }),
   OTEL_RESOURCE_ATTRIBUTES: z.string().optional().register(variableDocs, {
-    about: 'additional resource attributes of spans: `name=value`, comma-separated',
+    description: 'additional resource attributes of spans: `name=value`, comma-separated',
     example: 'deployment.environment.name=production',
   }),
 };
 
 const terms = {
   TERMS_VERSION: z.string().min(1).max(50).default('1.0').register(variableDocs, {
-    about: 'version of the terms that accounts accept',
+    description: 'version of the terms that accounts accept',
   }),
 };
 
 /** All variables by name, with defaults and documentation. */
 export const variables = z.object({
-  ...listening,
+  ...addresses,
   ...embedded,
   ...cluster,
   ...logTopic,
   ...kafkaAccess,
   ...process,
   ...secrets,
-  ...mails,
+  ...email,
   ...signIn,
   ...push,
   ...retention,
   ...limits,
-  ...watching,
+  ...observability,
   ...tracing,
   ...terms,
 });
@@ -395,12 +396,12 @@ export type Variables = z.infer<typeof variables>;
 export interface VariableRow extends VariableDoc {
   readonly name: string;
   /** The default as text; undefined if there is no default. */
-  readonly byDefault: string | undefined;
+  readonly defaultValue: string | undefined;
 }
 
 /** All documented variables under the headings of `.env.example`. */
 export const variableGroups: readonly { readonly heading: string; readonly rows: readonly VariableRow[] }[] = [
-  { heading: 'Addresses', rows: rowsOf(listening) },
+  { heading: 'Addresses', rows: rowsOf(addresses) },
   { heading: 'Embedded engine: one file in this directory', rows: rowsOf(embedded) },
   { heading: 'Cluster: set all three URLs or none of them', rows: rowsOf(cluster) },
   { heading: 'Kafka topic of the event log; numbers apply when it is created', rows: rowsOf(logTopic) },
@@ -410,12 +411,12 @@ export const variableGroups: readonly { readonly heading: string; readonly rows:
     heading: 'Secrets. A cluster requires JWT_SECRET, for example from: openssl rand -base64 48',
     rows: rowsOf(secrets),
   },
-  { heading: 'Email. Without SMTP_URL, emails are written to DATA_DIR/mail', rows: rowsOf(mails) },
+  { heading: 'Email. Without SMTP_URL, emails are written to DATA_DIR/mail', rows: rowsOf(email) },
   { heading: 'Google and Apple login', rows: rowsOf(signIn) },
   { heading: 'Push providers', rows: rowsOf(push) },
   { heading: 'Retention', rows: rowsOf(retention) },
   { heading: 'Limits and origins', rows: rowsOf(limits) },
-  { heading: 'Logs, health and metrics', rows: rowsOf(watching) },
+  { heading: 'Logs, health and metrics', rows: rowsOf(observability) },
   { heading: 'Traces, by OpenTelemetry', rows: rowsOf(tracing) },
   { heading: 'The terms that accounts accept', rows: rowsOf(terms) },
 ];
@@ -423,7 +424,7 @@ export const variableGroups: readonly { readonly heading: string; readonly rows:
 function rowsOf(group: Readonly<Record<string, z.ZodType>>): VariableRow[] {
   return Object.entries(group).map(([name, schema]) => ({
     name,
-    byDefault: asText(schema.parse(undefined)),
+    defaultValue: asText(schema.parse(undefined)),
     ...variableDocs.get(schema)!,
   }));
 }

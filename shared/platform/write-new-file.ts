@@ -13,17 +13,17 @@ export async function writeNewFile<T>(
   write: (partial: string) => Promise<T>,
   companionSuffixes: readonly string[] = [],
 ): Promise<T> {
-  refuseTaken(path, companionSuffixes);
+  requireFreePath(path, companionSuffixes);
   const partial = `${path}.${process.pid}.partial`;
   const folder = dirname(resolve(path));
-  const made = await open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+  const handle = await open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${folder} cannot be written (${error.code}): choose another path`, { cause: error });
   });
   try {
-    await made.close();
+    await handle.close();
     const value = await write(partial);
     await toDisk(partial);
-    refuseTaken(path, companionSuffixes);
+    requireFreePath(path, companionSuffixes);
     await rename(partial, path);
     await toDisk(folder);
     return value;
@@ -32,7 +32,7 @@ export async function writeNewFile<T>(
   }
 }
 
-function refuseTaken(path: string, companionSuffixes: readonly string[]): void {
+function requireFreePath(path: string, companionSuffixes: readonly string[]): void {
   const taken = ['', ...companionSuffixes].map((suffix) => path + suffix).find(existsSync);
   if (taken !== undefined) throw new Error(`${taken} already exists: move it, or choose another path`);
 }

@@ -52,14 +52,14 @@ export const rowsPageMax = 500;
  * Progress of an import, stored in the target installation. Servers refuse to open the installation until the import
  * ends.
  */
-export interface ImportPlace {
+export interface ImportProgress {
   readonly exportId: string;
   /** The number of rows written per part. */
   readonly written: Readonly<Record<Part, number>>;
 }
 
 export interface ExportState {
-  readonly obstacles: readonly string[];
+  readonly blockers: readonly string[];
   readonly notes: readonly string[];
 }
 
@@ -82,8 +82,8 @@ export interface InstallationRows {
   write(part: Part, rows: readonly Row[]): Promise<void>;
 
   /** Returns the progress of an unfinished import, or null. */
-  importPlace(): Promise<ImportPlace | null>;
-  keepImportPlace(place: ImportPlace): Promise<void>;
+  importProgress(): Promise<ImportProgress | null>;
+  saveImportProgress(place: ImportProgress): Promise<void>;
 
   /**
    * Ends the import: sets the log's bases above `ends` and moves the consumer groups there. Servers can then open the

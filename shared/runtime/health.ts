@@ -19,7 +19,7 @@ export interface Readiness {
 }
 
 /** A component without a response after this time counts as down. */
-const patienceMs = 2_500;
+const pingTimeoutMs = 2_500;
 
 /**
  * Pings all components of the engine concurrently. Resolves within three seconds and never rejects. Reports `down` once
@@ -39,7 +39,7 @@ export async function checkReadiness(
 
 async function stateOf(part: { ping(): Promise<void> }): Promise<PartState> {
   const ping = Promise.resolve().then(() => part.ping());
-  return within(patienceMs, 'a part’s answer', ping).then(
+  return within(pingTimeoutMs, 'a part’s answer', ping).then(
     () => 'ok',
     () => 'down',
   );

@@ -22,11 +22,11 @@ const mailsPerHour = 5;
  * reveal nothing about the mailbox. Throws `unavailable` if the queue is unreachable.
  */
 export async function requestMail(deps: RequestMailDeps, address: string, job: MailJob): Promise<void> {
-  if (await mayMail(deps, address, job.kind)) await addMail(deps, job);
+  if (await takeMailBudget(deps, address, job.kind)) await addMail(deps, job);
 }
 
 /** Counts an email of this kind to the address, and returns whether it may be sent: at most five of a kind per hour. */
-export async function mayMail(deps: RequestMailDeps, address: string, kind: MailKind): Promise<boolean> {
+export async function takeMailBudget(deps: RequestMailDeps, address: string, kind: MailKind): Promise<boolean> {
   if (!deps.config.RATE_LIMITS) return true;
   const window = {
     key: `mail:{${hashSecret(`${kind} ${address}`)}}`,

@@ -44,7 +44,7 @@ const usageExitCode = 2;
 export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
   try {
     const config = loadConfig(process.env);
-    const { tracing, log } = await openWatching(name, config);
+    const { tracing, log } = await openObservability(name, config);
     const running = await withClosers((own: Closers) => {
       own.add(() => tracing.close()); // closed last, to trace the shutdown of the other components
       return open(own, { config, log, tracing, start });
@@ -58,7 +58,7 @@ export async function runService(name: string, start: (deps: ServiceDeps) => Pro
 }
 
 /** Opens the logger, and tracing if configured. Log lines then contain the IDs of the active span. */
-async function openWatching(name: string, config: Config): Promise<{ tracing: Tracing; log: Logger }> {
+async function openObservability(name: string, config: Config): Promise<{ tracing: Tracing; log: Logger }> {
   const log = openLogger(name, config.LOG_LEVEL);
   const serviceName = name === 'tocsin' ? name : `tocsin-${name}`;
   const tracing = await openTracing(config, { process: { serviceName, version: packageVersion }, log });

@@ -7,12 +7,12 @@ const tableMarks = { begin: '<!-- npm run docs: variables -->', end: '<!-- /vari
 function configurationTable(): string {
   const rows = variableGroups
     .flatMap((group) => group.rows)
-    .map((row) => `| \`${row.name}\` | ${shownDefault(row)} | ${row.about} |`);
+    .map((row) => `| \`${row.name}\` | ${shownDefault(row)} | ${row.description} |`);
   return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n').replaceAll('|  |', '| |');
 }
 
-function shownDefault({ byDefault, shown }: VariableRow): string {
-  return byDefault === undefined ? (shown ?? 'none') : `\`${byDefault}\``;
+function shownDefault({ defaultValue, defaultText }: VariableRow): string {
+  return defaultValue === undefined ? (defaultText ?? 'none') : `\`${defaultValue}\``;
 }
 
 /** Returns the page with a regenerated table. */
@@ -26,9 +26,10 @@ export function withConfigurationTable(page: string): string {
 /** Renders `.env.example`. Secrets, and variables that need no example, have no value. */
 export function envExample(): string {
   const groups = variableGroups.map(({ heading, rows }) =>
-    [`# ${heading}`, ...rows.map(({ name, byDefault, example }) => `#${name}=${byDefault ?? example ?? ''}`)].join(
-      '\n',
-    ),
+    [
+      `# ${heading}`,
+      ...rows.map(({ name, defaultValue, example }) => `#${name}=${defaultValue ?? example ?? ''}`),
+    ].join('\n'),
   );
   return `# Copy to .env and uncomment the variables that you set; docs/configuration.md describes them. The environment overrides .env.
 # Values are defaults where one exists, otherwise examples.

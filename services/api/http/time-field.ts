@@ -1,4 +1,4 @@
-import { parseTime, timeForm } from '@tocsin/shared/domain/parse-time.ts';
+import { parseTime, timePattern } from '@tocsin/shared/domain/parse-time.ts';
 import { z } from 'zod';
 
 /** A time in a body or query, as Unix time in milliseconds. */
@@ -14,7 +14,7 @@ export function timeField(bareDate: 'startOfDay' | 'endOfDay' = 'startOfDay'): z
     .meta({
       sentAs: {
         type: 'string',
-        pattern: timeForm.source,
+        pattern: timePattern.source,
         description: 'A date, or an RFC 3339 time with any offset or none (UTC).',
       },
     });

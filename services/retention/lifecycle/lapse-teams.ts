@@ -59,7 +59,7 @@ async function tryStep(deps: RetentionDeps, team: Team, owner: User): Promise<Te
   const step = nextTeamStep(team, tierInForce(owner, now), { ...deps.teamPeriods, now });
   const fields = fieldsAfterStep(step, now);
   switch (step.kind) {
-    case 'rest':
+    case 'none':
     case 'mail':
       return team;
     case 'lapse':

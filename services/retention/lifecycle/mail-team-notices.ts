@@ -1,7 +1,7 @@
 import type { MailJob } from '@tocsin/shared/domain/accounts/mail-job.ts';
 import { managesTeam, type Team } from '@tocsin/shared/domain/teams/team.ts';
 import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
-import { addMail, mayMail } from '@tocsin/shared/runtime/request-mail.ts';
+import { addMail, takeMailBudget } from '@tocsin/shared/runtime/request-mail.ts';
 import { findMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
@@ -34,7 +34,7 @@ async function mailEach(deps: RetentionDeps, kind: NoticeKind, concerned: readon
   const ids = [...noticeAt.keys()];
   for (let at = 0; at < ids.length; at += usersMax) {
     for (const { id: userId, email } of await deps.engine.documents.getMany(users, ids.slice(at, at + usersMax))) {
-      if (await mayMail(deps, email, kind))
+      if (await takeMailBudget(deps, email, kind))
         await addMail(deps, { kind, userId }, `${kind}.${userId}.${noticeAt.get(userId)}`);
     }
   }

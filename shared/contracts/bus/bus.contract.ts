@@ -13,7 +13,7 @@ export interface BusPlace {
   /** The time of the clock that the buses use. */
   now(): number;
   /** Advances that clock, or waits until it has advanced. */
-  passTime(ms: number): Promise<void>;
+  advanceTime(ms: number): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -297,11 +297,11 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     expectAbout(await endOf(bus, window), start + 3_000);
     await bus.takeBudget([window], start);
     const endsAt = await endOf(bus, window);
-    await place().passTime(600);
+    await place().advanceTime(600);
     await bus.takeBudget([window], place().now());
     await eventually(async () => expect(Math.abs((await endOf(bus, window)) - endsAt)).toBeLessThanOrEqual(100));
     expect((await bus.takeBudget([window], place().now())).accepted).toBe(false);
-    await place().passTime(endsAt + 150 - place().now());
+    await place().advanceTime(endsAt + 150 - place().now());
     expect(await bus.peekBudget([window], place().now())).toMatchObject({
       accepted: true,
       windows: [{ remaining: 2 }],
@@ -317,7 +317,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     const taken = (endsAt: number): BudgetWindow => ({ ...window, span: { endsAt } });
     await bus.refundBudget([taken(first)], place().now());
     expect(await remaining()).toBe(5);
-    await place().passTime(first + 100 - place().now());
+    await place().advanceTime(first + 100 - place().now());
     const second = (await bus.takeBudget([window], place().now())).windows[0]!.resetAt;
     await bus.refundBudget([taken(first)], place().now());
     expect(await remaining()).toBe(4);
@@ -329,11 +329,11 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     const bus = await open();
     const endsAt = place().now() + 2_500;
     const window: BudgetWindow = { key: newKey(), limit: 1, span: { endsAt } };
-    await place().passTime(500);
+    await place().advanceTime(500);
     expect((await bus.takeBudget([window], place().now())).accepted).toBe(true);
     expectAbout(await endOf(bus, window), endsAt);
     expect((await bus.takeBudget([window], place().now())).accepted).toBe(false);
-    await place().passTime(endsAt + toleranceMs - place().now());
+    await place().advanceTime(endsAt + toleranceMs - place().now());
     const next: BudgetWindow = { ...window, span: { endsAt: endsAt + hourMs } };
     expect((await bus.takeBudget([next], place().now())).accepted).toBe(true);
   });
@@ -356,7 +356,7 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     const bus = await open();
     const window: BudgetWindow = { key: newKey(), limit: 2, span: { lengthMs: 300 } };
     await bus.takeBudget([window], place().now());
-    await place().passTime(450);
+    await place().advanceTime(450);
     await bus.refundBudget([window], place().now());
     expect(await bus.peekBudget([window], place().now())).toMatchObject({ windows: [{ remaining: 2 }] });
   });
@@ -404,10 +404,10 @@ function connections(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace):
     const topic = randomUUID();
     await dying.announceConnections('dead', new Map([[topic, 10]]));
     await living.announceConnections('alive', new Map([[topic, 1]]));
-    await place().passTime(7_500);
+    await place().advanceTime(7_500);
     expect(await living.countConnections(topic)).toBe(11);
     await living.announceConnections('alive', new Map([[topic, 2]]));
-    await place().passTime(7_600);
+    await place().advanceTime(7_600);
     await eventually(async () => expect(await living.countConnections(topic)).toBe(2), { timeoutMs: 2_000 });
   });
 }

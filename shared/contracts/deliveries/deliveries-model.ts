@@ -80,10 +80,10 @@ export class DeliveriesModel {
     return this.#remove((row) => row.userId === userId);
   }
 
-  #remove(isOver: (row: Delivery) => boolean): number {
-    const over = [...this.#rows].filter(([, row]) => isOver(row));
-    for (const [key] of over) this.#rows.delete(key);
-    return over.length;
+  #remove(isFinished: (row: Delivery) => boolean): number {
+    const finished = [...this.#rows].filter(([, row]) => isFinished(row));
+    for (const [key] of finished) this.#rows.delete(key);
+    return finished.length;
   }
 }
 

@@ -113,20 +113,20 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
 
   test('finished pushes cannot be claimed', async () => {
     const claims = claimsOf(newId(), 4);
-    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const)
+    const ended = (['sent', 'skipped', 'dead_token', 'failed'] as const)
       .map((status, place) => outcomesOf([claims[place]!], { status }))
       .flat();
-    await at().record(over, now - 10 * staleAfterMs);
+    await at().record(ended, now - 10 * staleAfterMs);
     expect(await at().claim(claims, { now, staleAfterMs })).toEqual(new Set());
   });
 
   test('finished pushes can be claimed again by status, once, except sent or claimed ones', async () => {
     const claims = claimsOf(newId(), 5);
-    const over = (['sent', 'skipped', 'dead_token', 'failed'] as const)
+    const ended = (['sent', 'skipped', 'dead_token', 'failed'] as const)
       .map((status, place) => outcomesOf([claims[place]!], { status, reason: 'x' }))
       .flat();
     await at().claim(claims.slice(4), { now, staleAfterMs });
-    await at().record(over, now - 10 * staleAfterMs);
+    await at().record(ended, now - 10 * staleAfterMs);
     expect(await at().claim(claims, { now, staleAfterMs, again: ['failed'] })).toEqual(idsOf([claims[3]!]));
     expect(await at().claim(claims, { now, staleAfterMs, again: ['failed', 'skipped', 'dead_token'] })).toEqual(
       idsOf(claims.slice(1, 3)),

@@ -20,7 +20,7 @@ const fields = {
 };
 const id = fc.constantFrom(...ids);
 /** Returns the version to use: mostly the stored one. */
-const versionOff = fc.constantFrom(0, 0, 0, 0, 1, -1);
+const versionDelta = fc.constantFrom(0, 0, 0, 0, 1, -1);
 
 type MakeWrite = (versionOf: (id: string) => number) => Write;
 
@@ -36,7 +36,7 @@ const oneWrite: fc.Arbitrary<MakeWrite> = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.tuple(id, versionOff, changes).map(
+    arbitrary: fc.tuple(id, versionDelta, changes).map(
       ([at, off, set]): MakeWrite =>
         (versionOf) =>
           write.update(things, { id: at, version: versionOf(at) + off }, set),
@@ -52,14 +52,14 @@ const oneWrite: fc.Arbitrary<MakeWrite> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.tuple(id, fc.option(versionOff)).map(
+    arbitrary: fc.tuple(id, fc.option(versionDelta)).map(
       ([at, off]): MakeWrite =>
         (versionOf) =>
           write.remove(things, at, off === null ? undefined : versionOf(at) + off),
     ),
   },
 );
-const required: fc.Arbitrary<MakeWrite> = fc.tuple(id, versionOff).map(
+const required: fc.Arbitrary<MakeWrite> = fc.tuple(id, versionDelta).map(
   ([at, off]): MakeWrite =>
     (versionOf) =>
       write.require(things, { id: at, version: versionOf(at) + off }),

@@ -41,7 +41,7 @@ export function eventLogContract(name: string, newPlace: () => Promise<EventLogP
       for (const child of children) await child.kill();
       for (const log of opened) await log.close();
       await place.remove();
-    }, slow);
+    }, slowTestMs);
 
     const open = async (): Promise<EventLog> => {
       const log = await place.open();
@@ -275,12 +275,12 @@ function consuming(open: () => Promise<EventLog>): void {
     const back = await startingAt(offsets[2]!, { batchSizeMax: 3 });
     await eventually(() => back.reader.seen.length === 8);
     await back.consumption.close();
-    const onward = await startingAt(null);
+    const continued = await startingAt(null);
     const last = await log.append(0, testRecord(), 'alarms');
-    await eventually(() => onward.reader.seen.length > 0);
+    await eventually(() => continued.reader.seen.length > 0);
     expect(forward.reader.offsets()).toEqual(offsets.slice(7));
     expect(back.reader.offsets()).toEqual(offsets.slice(2));
-    expect(onward.reader.offsets()).toEqual([last]);
+    expect(continued.reader.offsets()).toEqual([last]);
   });
 
   test('retries a failing startAt without skipping records', async () => {
@@ -319,16 +319,16 @@ function consuming(open: () => Promise<EventLog>): void {
   test('a slow handler does not delay appends', async () => {
     const log = await open();
     const release = Promise.withResolvers<void>();
-    const entered = Promise.withResolvers<void>();
+    const handlerStarted = Promise.withResolvers<void>();
     const consumption = await log.consume({
       group: newGroup(),
       onBatch: () => {
-        entered.resolve();
+        handlerStarted.resolve();
         return release.promise;
       },
     });
     await appendTo(log, 10);
-    await entered.promise;
+    await handlerStarted.promise;
     await appendTo(log, 100);
     release.resolve();
     await consumption.close();

@@ -4,7 +4,7 @@ import { eventually } from '../../testing/eventually.ts';
 import { startChild, type Child } from '../../testing/start-child.ts';
 import type { ChildTask } from './job-queue.child.ts';
 import { closing, crashing } from './job-queue.crashes.contract.ts';
-import { collect, gate, newJob, newJobs, nothingLeft, slow, type Stage } from './job-queue.fixtures.ts';
+import { collect, gate, newJob, newJobs, waitUntilIdle, slowTestMs, type Stage } from './job-queue.fixtures.ts';
 import { scheduling } from './job-queue.schedules.contract.ts';
 import { Discard, RetryLater, type JobQueue, type NewJob } from '../../ports/job-queue.ts';
 
@@ -50,7 +50,7 @@ export function jobQueueContract(name: string, newPlace: () => Promise<JobQueueP
       for (const child of children) await child.kill();
       await Promise.all(opened.map((jobs) => jobs.close()));
       await place.remove();
-    }, slow);
+    }, slowTestMs);
 
     adding(stage);
     ordering(stage);
@@ -68,7 +68,7 @@ function adding({ queue, open }: Stage): void {
     const job = newJob({ data: { text: 'é 🚨', list: [1, null, { deep: true }], none: null } });
     await jobs.add(queue, [job]);
     await eventually(() => runs.length > 0);
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(runs).toMatchObject([{ id: job.id, data: job.data, attempt: 1 }]);
     expect(runs[0]!.data).toEqual(job.data);
   });
@@ -79,7 +79,7 @@ function adding({ queue, open }: Stage): void {
     const added = newJobs(1_000);
     await one.add(queue, added);
     await eventually(() => workers[0]!.runs.length + workers[1]!.runs.length >= added.length);
-    await nothingLeft(one, queue);
+    await waitUntilIdle(one, queue);
     expect(workers.flatMap(({ ids }) => ids()).sort()).toEqual(added.map(({ id }) => id).sort());
   });
 
@@ -108,7 +108,7 @@ function adding({ queue, open }: Stage): void {
     await eventually(() => runs.length === 1);
     await jobs.add(queue, [again]);
     running.open();
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     const next = newJob();
     await jobs.add(queue, [again, next]);
     await eventually(() => expect(ids()).toEqual([job.id, next.id]));
@@ -123,7 +123,7 @@ function adding({ queue, open }: Stage): void {
     const { runs } = await collect(jobs, queue);
     await eventually(() => runs.length === 1);
     expect(await jobs.counts(`${queue}-other`)).toMatchObject({ waiting: 1 });
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(runs.length).toBe(1);
   });
 
@@ -193,7 +193,7 @@ function ordering({ queue, open }: Stage): void {
     });
     await jobs.add(queue, newJobs(24));
     await eventually(() => runs.length === 24);
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(most).toBe(3);
   });
 
@@ -240,7 +240,7 @@ function failing({ queue, open }: Stage): void {
     });
     await jobs.add(queue, [newJob({ backoffMs: 200 })]);
     await eventually(() => runs.length === 4);
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
     const pauses = runs.slice(1).map(({ at }, index) => at - runs[index]!.at);
     pauses.forEach((pause, index) => expect(pause).toBeGreaterThanOrEqual(200 * 2 ** index - 5));
@@ -263,7 +263,7 @@ function failing({ queue, open }: Stage): void {
     expect(failed).toMatchObject(
       ['c', 'b', 'a'].map((id) => ({ id, data: { of: id }, attempt: 2, reason: `cannot do ${id}` })),
     );
-    for (const { failedAt } of failed) expect(Math.abs(failedAt - started)).toBeLessThan(slow);
+    for (const { failedAt } of failed) expect(Math.abs(failedAt - started)).toBeLessThan(slowTestMs);
     expect((await jobs.failed(queue, { limit: 1, offset: 1 })).map(({ id }) => id)).toEqual(['b']);
     expect(await jobs.failed(queue, { limit: 5, offset: 3 })).toEqual([]);
     await jobs.add(queue, [newJob({ id: 'a' })]);
@@ -272,9 +272,9 @@ function failing({ queue, open }: Stage): void {
 
   test('a retried failed job has all its attempts', async () => {
     const jobs = await open();
-    let isWell = false;
+    let succeeds = false;
     const { runs } = await collect(jobs, queue, {
-      run: () => (isWell ? Promise.resolve() : Promise.reject(new Error('ill'))),
+      run: () => (succeeds ? Promise.resolve() : Promise.reject(new Error('ill'))),
     });
     await jobs.add(queue, [newJob({ id: 'patient', attempts: 2, backoffMs: 10 })]);
     await eventually(async () => expect(await jobs.counts(queue)).toMatchObject({ failed: 1 }));
@@ -283,10 +283,10 @@ function failing({ queue, open }: Stage): void {
     await eventually(async () =>
       expect(await jobs.counts(queue)).toEqual({ waiting: 0, delayed: 0, active: 0, failed: 1 }),
     );
-    isWell = true;
+    succeeds = true;
     expect(await jobs.retryFailed(queue, 'patient')).toBe(true);
     await eventually(() => runs.length === 5);
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 1, 2, 1]);
     expect(await jobs.failed(queue, { limit: 10, offset: 0 })).toEqual([]);
     expect(await jobs.retryFailed(queue, 'patient')).toBe(false);
@@ -302,7 +302,7 @@ function failing({ queue, open }: Stage): void {
     });
     await jobs.add(queue, [newJob({ attempts: 1 })]);
     await eventually(() => runs.length === 4);
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(runs.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1]);
     for (let n = 1; n < 4; n += 1) expect(runs[n]!.at - runs[n - 1]!.at).toBeGreaterThanOrEqual(245);
     expect(await jobs.counts(queue)).toMatchObject({ failed: 0 });
@@ -317,7 +317,7 @@ function failing({ queue, open }: Stage): void {
         { id: 'vain', attempt: 1, reason: 'the device was removed' },
       ]);
     });
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(runs.length).toBe(1);
   });
 

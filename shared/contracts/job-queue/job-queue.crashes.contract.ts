@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../testing/eventually.ts';
-import { collect, gate, newJob, newJobs, nothingLeft, slow, type Stage } from './job-queue.fixtures.ts';
+import { collect, gate, newJob, newJobs, waitUntilIdle, slowTestMs, type Stage } from './job-queue.fixtures.ts';
 import type { Job } from '../../ports/job-queue.ts';
 
 /** Shorter than the default, to speed up tests, but long enough for a busy machine to renew it. */
@@ -38,9 +38,9 @@ export function closing({ queue, open }: Stage): void {
     await worker.close(50);
     const second = await collect(other, queue, { leaseMs: longLeaseMs });
     await eventually(() => expect(second.ids().sort()).toEqual(runs.map(({ id }) => id).sort()));
-    await nothingLeft(other, queue);
+    await waitUntilIdle(other, queue);
     never.open();
-    await nothingLeft(other, queue);
+    await waitUntilIdle(other, queue);
     expect(second.runs.length).toBe(2);
   });
 
@@ -73,7 +73,7 @@ export function crashing({ queue, open, startChild }: Stage): void {
     const workers = [await collect(one, queue, { leaseMs, run }), await collect(two, queue, { leaseMs, run })];
     await one.add(queue, [job]);
     await eventually(() => workers.some(({ runs }) => runs.length === 1));
-    await nothingLeft(one, queue);
+    await waitUntilIdle(one, queue);
     expect(workers.flatMap(({ ids }) => ids())).toEqual([job.id]);
   });
 
@@ -92,10 +92,10 @@ export function crashing({ queue, open, startChild }: Stage): void {
       await eventually(() => expect(ids().sort()).toEqual(added.map(({ id }) => id).sort()), { timeoutMs: 20_000 });
       expect(Math.max(...runs.map(({ at }) => at)) - killedAt).toBeLessThan(15_000);
       expect(runs.map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
-      await nothingLeft(jobs, queue);
+      await waitUntilIdle(jobs, queue);
       expect(runs.length).toBe(3);
     },
-    slow,
+    slowTestMs,
   );
 
   test(
@@ -111,9 +111,9 @@ export function crashing({ queue, open, startChild }: Stage): void {
       }
       const { ids, runs } = await collect(jobs, queue, { leaseMs: 500 });
       await eventually(() => expect(ids()).toEqual([job.id]));
-      await nothingLeft(jobs, queue);
+      await waitUntilIdle(jobs, queue);
       expect(runs).toMatchObject([{ id: job.id, attempt: 1 }]);
     },
-    slow,
+    slowTestMs,
   );
 }

@@ -13,7 +13,7 @@ export interface Stage {
 }
 
 /** Long enough for a default lease to end. */
-export const slow = 60_000;
+export const slowTestMs = 60_000;
 
 /** A job with a unique ID. */
 export const newJob = (changes: Partial<NewJob> = {}): NewJob => ({
@@ -41,11 +41,11 @@ export async function collect(jobs: JobQueue, queue: string, options: Partial<Wo
 }
 
 /** Waits until all added jobs have ended. */
-export const nothingLeft = async (jobs: JobQueue, queue: string): Promise<void> => {
+export const waitUntilIdle = async (jobs: JobQueue, queue: string): Promise<void> => {
   await eventually(async () => expect(await jobs.counts(queue)).toMatchObject({ waiting: 0, delayed: 0, active: 0 }));
 };
 
-/** Makes runs wait until it is opened. */
+/** Returns `wait`, which blocks runs, and `open`, which releases them. */
 export const gate = () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { wait: () => promise, open: resolve };

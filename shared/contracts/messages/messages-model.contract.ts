@@ -18,7 +18,7 @@ const event = fc.record({
   gap: fc.integer({ min: 1, max: 3 }),
 });
 /** Records applied together: which, in which order, how often, and by which call. */
-const delivery = fc.record({ picks: fc.array(fc.nat(), { maxLength: 8 }), isSettle: fc.boolean() });
+const delivery = fc.record({ picks: fc.array(fc.nat(), { maxLength: 8 }), isReconcile: fc.boolean() });
 const history = fc.record({
   events: fc.array(event, { minLength: 1, maxLength: 14 }),
   deliveries: fc.array(delivery, { maxLength: 8 }),
@@ -48,16 +48,16 @@ export async function agreesWithModel(
         .map((record, index) => ({ record, key: lastOrder[index]! }))
         .sort((a, b) => a.key - b.key)
         .map(({ record }) => record);
-      const handOvers = deliveries
-        .map(({ picks, isSettle }, turn) => async () => {
+      const calls = deliveries
+        .map(({ picks, isReconcile }, turn) => async () => {
           const chosen = picks.map((pick) => records[pick % records.length]!);
           const node = nodes[turn % nodes.length]!;
-          if (isSettle) await node.reconcile(0, inOrder(chosen));
+          if (isReconcile) await node.reconcile(0, inOrder(chosen));
           else await node.apply(chosen);
         })
         .concat(() => messages.apply(shuffled));
-      if (atOnce) await Promise.all(handOvers.map((handOver) => handOver()));
-      else for (const handOver of handOvers) await handOver();
+      if (atOnce) await Promise.all(calls.map((call) => call()));
+      else for (const call of calls) await call();
       const model = new MessagesModel(records);
       await compareSettled(messages, model, records, topicIds);
       for (const { id } of new Set(records.map(({ record }) => record.message)))
@@ -77,11 +77,11 @@ function recordsOf(events: readonly Event[], topicIds: readonly string[], firstO
   const times = events.map(({ skew: off }, turn) => testTime + turn * stepMs + off);
   // A duplicate is the same message with the same publish time.
   const drafts = Array.from({ length: messagesMax }, (_, index) => {
-    const firstTurn = events.findIndex(({ kind, message }) => kind === 'message' && message === index);
+    const publishTurn = events.findIndex(({ kind, message }) => kind === 'message' && message === index);
     return testMessage(topicIds[index % topicIds.length]!, {
       message: `draft ${index}`,
       tags: ['a'],
-      timestamp: times[firstTurn] ?? testTime,
+      timestamp: times[publishTurn] ?? testTime,
     });
   });
   let offset = firstOffset;
@@ -109,10 +109,12 @@ async function compareSettled(
   records: readonly PlacedRecord[],
   topicIds: readonly string[],
 ): Promise<void> {
-  const settled = await messages.reconcile(0, records);
+  const reconciled = await messages.reconcile(0, records);
   for (const topicId of topicIds) {
-    const ofTopic = settled.filter(({ record }) => record.message.topicId === topicId);
-    expect(ofTopic.map(({ offset, previousOffset }) => ({ offset, previousOffset }))).toEqual(model.settled(topicId));
+    const ofTopic = reconciled.filter(({ record }) => record.message.topicId === topicId);
+    expect(ofTopic.map(({ offset, previousOffset }) => ({ offset, previousOffset }))).toEqual(
+      model.reconciled(topicId),
+    );
   }
 }
 

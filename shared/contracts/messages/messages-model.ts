@@ -80,7 +80,7 @@ export class MessagesModel {
   }
 
   /** Returns the topic's records without duplicates, with the previous offsets. */
-  settled(topicId: string): { offset: number; previousOffset: number | null }[] {
+  reconciled(topicId: string): { offset: number; previousOffset: number | null }[] {
     return this.#ownRecords(topicId).map(({ offset }, index, all) => ({
       offset,
       previousOffset: all[index - 1]?.offset ?? null,

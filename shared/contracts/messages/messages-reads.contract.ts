@@ -1,26 +1,18 @@
 import { expect, test } from '@jest/globals';
-import {
-  deleted,
-  edited,
-  newId,
-  published,
-  testMessage,
-  testTime,
-  type MessagesUnderTest,
-} from './messages.fixtures.ts';
+import { deleted, edited, newId, published, testMessage, testTime, type MessagesFixture } from './messages.fixtures.ts';
 
 const now = testTime;
 const minute = 60_000;
 
 /** The reads of a topic by offset and by time. */
-export function describeMessageReads(under: MessagesUnderTest): void {
-  describeHistory(under);
-  describeRecords(under);
-  describePositions(under);
-  describeStats(under);
+export function describeMessageReads(fixture: MessagesFixture): void {
+  describeHistory(fixture);
+  describeRecords(fixture);
+  describePositions(fixture);
+  describeStats(fixture);
 }
 
-function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
+function describeHistory({ messages, freeOffset }: MessagesFixture): void {
   /** Ten messages of one topic at every third offset, with those of another topic in between. */
   const tenMessages = async () => {
     const offset = freeOffset();
@@ -157,7 +149,7 @@ function describeHistory({ messages, freeOffset }: MessagesUnderTest): void {
   });
 }
 
-function describeRecords({ messages, freeOffset }: MessagesUnderTest): void {
+function describeRecords({ messages, freeOffset }: MessagesFixture): void {
   test('edits and deletions are records at their own offsets and contain the current message', async () => {
     const offset = freeOffset();
     const message = testMessage(newId());
@@ -191,7 +183,7 @@ function describeRecords({ messages, freeOffset }: MessagesUnderTest): void {
   });
 }
 
-function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
+function describePositions({ messages, freeOffset }: MessagesFixture): void {
   test('the offset at a time is that of the first record at or after it, of any type', async () => {
     const offset = freeOffset();
     const topicId = newId();
@@ -238,23 +230,23 @@ function describePositions({ messages, freeOffset }: MessagesUnderTest): void {
   });
 }
 
-function describeStats({ messages, freeOffset }: MessagesUnderTest): void {
+function describeStats({ messages, freeOffset }: MessagesFixture): void {
   test('topic counters match history, and every requested topic has an entry', async () => {
     const offset = freeOffset();
-    const [busy, emptiedTopic, unknown] = [newId(), newId(), newId()];
+    const [busy, redactedTopic, unknown] = [newId(), newId(), newId()];
     const older = testMessage(busy, { timestamp: now + 1 });
     const newer = testMessage(busy, { timestamp: now + 5 });
-    const only = testMessage(emptiedTopic, { timestamp: now + 3 });
+    const only = testMessage(redactedTopic, { timestamp: now + 3 });
     await messages().apply([published(offset + 1, newer), published(offset, older), published(offset + 2, only)]);
     await messages().apply([
       edited(offset + 3, older, { message: 'x' }),
       deleted(offset + 4, only),
       deleted(offset + 5, only),
     ]);
-    expect(await messages().topicStats([busy, emptiedTopic, unknown])).toEqual(
+    expect(await messages().topicStats([busy, redactedTopic, unknown])).toEqual(
       new Map([
         [busy, { messageCount: 2, lastMessageAt: now + 5 }],
-        [emptiedTopic, { messageCount: 0, lastMessageAt: now + 3 }],
+        [redactedTopic, { messageCount: 0, lastMessageAt: now + 3 }],
         [unknown, { messageCount: 0, lastMessageAt: null }],
       ]),
     );

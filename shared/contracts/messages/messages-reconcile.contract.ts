@@ -7,22 +7,22 @@ import {
   published,
   testMessage,
   testTime,
-  type MessagesUnderTest,
+  type MessagesFixture,
 } from './messages.fixtures.ts';
 import type { ReconciledRecord } from '../../ports/messages/message-ingest.ts';
 
 const now = testTime;
-const places = (settled: readonly ReconciledRecord[]) =>
-  settled.map(({ offset, previousOffset }) => [offset, previousOffset]);
+const places = (reconciled: readonly ReconciledRecord[]) =>
+  reconciled.map(({ offset, previousOffset }) => [offset, previousOffset]);
 
 /** The fan-out's reconcile step and its watermark. */
-export function describeReconcile(under: MessagesUnderTest): void {
-  describeBatches(under);
-  describeSecondCopies(under);
-  describeWatermark(under);
+export function describeReconcile(fixture: MessagesFixture): void {
+  describeBatches(fixture);
+  describeSecondCopies(fixture);
+  describeWatermark(fixture);
 }
 
-function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest): void {
+function describeBatches({ messages, freeOffset, newPlace }: MessagesFixture): void {
   test("writes missing records and returns each record's predecessor in its topic", async () => {
     const offset = freeOffset();
     const [a, b] = [testMessage(newId()), testMessage(newId())];
@@ -80,13 +80,13 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
       const [one, other] = [await place.open(() => now), await place.open(() => now)];
       const topicId = newId();
       const records = Array.from({ length: 8 }, (_, index) => published(index, testMessage(topicId)));
-      const settled: ReconciledRecord[] = [];
+      const reconciled: ReconciledRecord[] = [];
       for (let index = 0; index < 8; index += 2) {
         const store = index % 4 === 0 ? one : other;
-        settled.push(...(await store.reconcile(0, records.slice(index, index + 2))));
+        reconciled.push(...(await store.reconcile(0, records.slice(index, index + 2))));
         await store.moveWatermark(0, index + 1);
       }
-      expect(places(settled)).toEqual(records.map(({ offset }) => [offset, offset === 0 ? null : offset - 1]));
+      expect(places(reconciled)).toEqual(records.map(({ offset }) => [offset, offset === 0 ? null : offset - 1]));
     } finally {
       await place.close();
     }
@@ -96,11 +96,11 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
     const offset = freeOffset();
     const topicId = newId();
     const late = testMessage(topicId, { timestamp: now - 8 * day, expiresAt: now });
-    const settled = await messages().reconcile(0, [
+    const reconciled = await messages().reconcile(0, [
       published(offset, late),
       published(offset + 1, testMessage(topicId)),
     ]);
-    expect(settled.map((one) => one.offset)).toEqual([offset + 1]);
+    expect(reconciled.map((one) => one.offset)).toEqual([offset + 1]);
     expect(await messages().find(late.id)).toBeNull();
   });
 
@@ -111,25 +111,27 @@ function describeBatches({ messages, freeOffset, newPlace }: MessagesUnderTest):
       published(offset + index, testMessage(topicIds[index % 100]!)),
     );
     await messages().apply(records.filter((_, index) => index % 3 !== 0));
-    const settled = await messages().reconcile(0, records);
-    expect(places(settled)).toEqual(records.map((one, index) => [one.offset, index < 100 ? null : one.offset - 100]));
+    const reconciled = await messages().reconcile(0, records);
+    expect(places(reconciled)).toEqual(
+      records.map((one, index) => [one.offset, index < 100 ? null : one.offset - 100]),
+    );
     expect((await messages().topicStats(topicIds)).get(topicIds[0]!)?.messageCount).toBe(9);
   });
 }
 
-function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void {
+function describeSecondCopies({ messages, freeOffset }: MessagesFixture): void {
   test('omits a duplicate, regardless of where the first record is', async () => {
     const offset = freeOffset();
     const topicId = newId();
     const [inBatch, before, next] = [testMessage(topicId), testMessage(topicId), testMessage(topicId)];
     await messages().reconcile(0, [published(offset, before)]);
-    const settled = await messages().reconcile(0, [
+    const reconciled = await messages().reconcile(0, [
       published(offset + 1, inBatch),
       published(offset + 2, inBatch),
       published(offset + 3, before),
       published(offset + 4, next),
     ]);
-    expect(places(settled)).toEqual([
+    expect(places(reconciled)).toEqual([
       [offset + 1, offset],
       [offset + 4, offset + 1],
     ]);
@@ -155,7 +157,7 @@ function describeSecondCopies({ messages, freeOffset }: MessagesUnderTest): void
   });
 }
 
-function describeWatermark({ newPlace }: MessagesUnderTest): void {
+function describeWatermark({ newPlace }: MessagesFixture): void {
   test('the watermark only increases and is visible to another store', async () => {
     const place = await newPlace();
     try {

@@ -11,13 +11,13 @@ import {
   testMessage,
   testTime,
   type MessagesPlace,
-  type MessagesUnderTest,
+  type MessagesFixture,
 } from './messages.fixtures.ts';
 import { describeLifetimes, describeRecounting } from './messages-lifetimes.contract.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
 
 /** Sweeps see all topics, so each test has its own store. */
-export function describeMessageRemoval({ newPlace }: MessagesUnderTest): void {
+export function describeMessageRemoval({ newPlace }: MessagesFixture): void {
   describe('removal', () => {
     let place: MessagesPlace;
     let messages: Messages;

@@ -11,7 +11,7 @@ import {
   published,
   testMessage,
   testTime,
-  type MessagesUnderTest,
+  type MessagesFixture,
 } from './messages.fixtures.ts';
 import { anyMessage, filterOf, recordsOfDrafts, searches } from './messages-search.fixtures.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
@@ -20,12 +20,12 @@ const now = testTime;
 const hour = 3_600_000;
 
 /** Search, recent messages and activity. */
-export function describeMessageSearch(under: MessagesUnderTest): void {
-  describeText(under);
-  describeFilters(under);
-  describePages(under);
-  describeDeletedContent(under);
-  describeActivity(under);
+export function describeMessageSearch(fixture: MessagesFixture): void {
+  describeText(fixture);
+  describeFilters(fixture);
+  describePages(fixture);
+  describeDeletedContent(fixture);
+  describeActivity(fixture);
   const runs = Number(process.env['MODEL_RUNS'] ?? 150);
   test('any search of any messages matches the model', async () => {
     let offset = 2_000_000;
@@ -34,10 +34,10 @@ export function describeMessageSearch(under: MessagesUnderTest): void {
         const topicIds = [newId(), newId(), newId()];
         const records = recordsOfDrafts(drafts, topicIds, offset);
         offset += 100;
-        await under.messages().apply(records);
+        await fixture.messages().apply(records);
         const model = new MessagesModel(records);
         for (const filter of asked.map((one) => filterOf(one, records, topicIds)))
-          await compare(under.messages(), model, { filter, limit });
+          await compare(fixture.messages(), model, { filter, limit });
       }),
       { numRuns: runs, endOnFailure: false },
     );
@@ -82,7 +82,7 @@ const ids = (found: { readonly messages: readonly StoredMessage[] }) => found.me
 const texts = (found: { readonly messages: readonly StoredMessage[] }) =>
   found.messages.map(({ message }) => message).sort();
 
-function describeText({ messages, freeOffset }: MessagesUnderTest): void {
+function describeText({ messages, freeOffset }: MessagesFixture): void {
   /** Stores a message per text; resolves with the matching ones. */
   const searcher = async (...stored: readonly string[]) => {
     const [offset, topicId] = [freeOffset(), newId()];
@@ -194,7 +194,7 @@ function describeText({ messages, freeOffset }: MessagesUnderTest): void {
   });
 }
 
-function describeFilters({ messages, freeOffset }: MessagesUnderTest): void {
+function describeFilters({ messages, freeOffset }: MessagesFixture): void {
   test('combines exact tags, priorities and inclusive time bounds', async () => {
     const [offset, topicId, other] = [freeOffset(), newId(), newId()];
     const drafts = [
@@ -254,7 +254,7 @@ function describeFilters({ messages, freeOffset }: MessagesUnderTest): void {
   });
 }
 
-function describePages({ messages, freeOffset }: MessagesUnderTest): void {
+function describePages({ messages, freeOffset }: MessagesFixture): void {
   test('pages of one topic and of many have no gaps or duplicates, newest first', async () => {
     const [offset, one, other] = [freeOffset(), newId(), newId()];
     const drafts = Array.from({ length: 23 }, (_, index) =>
@@ -339,7 +339,7 @@ function describePages({ messages, freeOffset }: MessagesUnderTest): void {
   });
 }
 
-function describeDeletedContent({ messages, freeOffset }: MessagesUnderTest): void {
+function describeDeletedContent({ messages, freeOffset }: MessagesFixture): void {
   test('returns deleted messages only on request, with their content for 30 days', async () => {
     const [offset, topicId] = [freeOffset(), newId()];
     const gone = testMessage(topicId, { message: 'gone', title: 'Title', tags: ['a'], expiresAt: now + 90 * day });
@@ -368,7 +368,7 @@ function describeDeletedContent({ messages, freeOffset }: MessagesUnderTest): vo
   });
 }
 
-function describeActivity({ messages, freeOffset }: MessagesUnderTest): void {
+function describeActivity({ messages, freeOffset }: MessagesFixture): void {
   test('counts messages by bucket and priority', async () => {
     const [offset, one, other] = [freeOffset(), newId(), newId()];
     const start = Math.floor(now / day) * day;

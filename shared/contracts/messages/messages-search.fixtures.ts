@@ -170,7 +170,7 @@ export function filterOf(
   return anyMessage(
     question.topics.map((topic) => topicIds[topic]!),
     {
-      text: typeof text === 'object' && text !== null ? pieceOf(records, text) : text,
+      text: typeof text === 'object' && text !== null ? substringOf(records, text) : text,
       priorityMin,
       priorityMax,
       tags,
@@ -185,7 +185,7 @@ export function filterOf(
 /**
  * A part of a published text, possibly in another case. Never contains half of a surrogate pair, which cannot be sent.
  */
-function pieceOf(
+function substringOf(
   records: readonly PlacedRecord[],
   { of, at, length, isUpper }: { of: number; at: number; length: number; isUpper: boolean },
 ): string {

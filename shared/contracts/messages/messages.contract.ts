@@ -17,7 +17,7 @@ import {
   testMessage,
   testTime,
   type MessagesPlace,
-  type MessagesUnderTest,
+  type MessagesFixture,
 } from './messages.fixtures.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
 
@@ -34,19 +34,19 @@ export function messagesContract(name: string, newPlace: () => Promise<MessagesP
     });
     afterAll(() => place.close());
 
-    const under: MessagesUnderTest = {
+    const fixture: MessagesFixture = {
       messages: () => nodes[0]!,
       nodes: () => nodes,
       freeOffset: () => (offset += 1_000),
       newPlace,
     };
-    describeApplying(under);
-    describeRaces(under);
-    describeMessageReads(under);
-    describeReconcile(under);
-    describeMessageSearch(under);
-    describeMessageRemoval(under);
-    describeDurability(under);
+    describeApplying(fixture);
+    describeRaces(fixture);
+    describeMessageReads(fixture);
+    describeReconcile(fixture);
+    describeMessageSearch(fixture);
+    describeMessageRemoval(fixture);
+    describeDurability(fixture);
 
     test('any records in any order, some repeated, match the model', async () => {
       await agreesWithModel(nodes, 1_000_000);
@@ -54,7 +54,7 @@ export function messagesContract(name: string, newPlace: () => Promise<MessagesP
   });
 }
 
-function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
+function describeApplying({ messages, freeOffset }: MessagesFixture): void {
   test('finds an applied message unchanged with its offset', async () => {
     const offset = freeOffset();
     const full = testMessage(newId(), {
@@ -180,7 +180,7 @@ function describeApplying({ messages, freeOffset }: MessagesUnderTest): void {
   });
 }
 
-function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void {
+function describeRaces({ messages, nodes, freeOffset }: MessagesFixture): void {
   test('stores and counts records once if they are applied concurrently', async () => {
     const offset = freeOffset();
     const topicId = newId();
@@ -219,7 +219,7 @@ function describeRaces({ messages, nodes, freeOffset }: MessagesUnderTest): void
   });
 }
 
-function describeDurability({ newPlace }: MessagesUnderTest): void {
+function describeDurability({ newPlace }: MessagesFixture): void {
   test('applied records survive SIGKILL and are counted', async () => {
     const place = await newPlace();
     try {

@@ -13,7 +13,7 @@ export interface MessagesPlace {
 }
 
 /** The fixture of the contract's parts. Each test uses its own topics and offsets. */
-export interface MessagesUnderTest {
+export interface MessagesFixture {
   readonly messages: () => Messages;
   /** The same store opened by several nodes. */
   readonly nodes: () => readonly Messages[];

@@ -2,8 +2,8 @@
 const addressLengthMax = 254;
 const localPartLengthMax = 64;
 
-const localPartForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-const labelForm = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+const localPartPattern = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+const labelPattern = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
 /**
  * Whether the text is an email address by RFC 5321: a dot-string, `@` and a fully qualified domain.
@@ -12,17 +12,17 @@ const labelForm = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 export function isEmailAddress(text: string): boolean {
   const at = text.lastIndexOf('@');
   const localPart = text.slice(0, Math.max(at, 0));
-  if (text.length > addressLengthMax || localPart.length > localPartLengthMax || !localPartForm.test(localPart))
+  if (text.length > addressLengthMax || localPart.length > localPartLengthMax || !localPartPattern.test(localPart))
     return false;
   const labels = text.slice(at + 1).split('.');
-  return labels.length >= 2 && labels.every((label) => labelForm.test(label)) && !/^\d+$/.test(labels.at(-1)!);
+  return labels.length >= 2 && labels.every((label) => labelPattern.test(label)) && !/^\d+$/.test(labels.at(-1)!);
 }
 
-export const usernameForm = /^[A-Za-z0-9_.-]{3,32}$/;
+export const usernamePattern = /^[A-Za-z0-9_.-]{3,32}$/;
 
 /** Whether the text is a valid username. The store checks whether it is taken. */
 export function isUsername(text: string): boolean {
-  return usernameForm.test(text);
+  return usernamePattern.test(text);
 }
 
 /** The key for the case-insensitive uniqueness of usernames. */

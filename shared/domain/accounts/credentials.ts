@@ -37,7 +37,7 @@ export interface ApiKey {
 export const credentialLimits = { name: 80, description: 1_000 } as const;
 
 /** The length of the key prefix that lists show, by which the owner recognizes the key. */
-const shownCharacters = 12;
+const shownPrefixLength = 12;
 
 /** Input for a new key. */
 export type NewApiKey = Pick<
@@ -50,7 +50,7 @@ export function newApiKey(secret: string, from: NewApiKey): ApiKey {
   return {
     ...from,
     version: 1,
-    keyPrefix: secret.slice(0, shownCharacters),
+    keyPrefix: secret.slice(0, shownPrefixLength),
     isActive: true,
     lastUsedAt: null,
     requestCount: 0,

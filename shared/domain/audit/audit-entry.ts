@@ -145,15 +145,15 @@ export function accountsOf({ actor, subjectType, subjectId }: AuditEntry): strin
 }
 
 /** A cursor in the log, which is listed newest first: the time and ID of the last entry returned. */
-export type AuditPlace = Pick<AuditEntry, 'at' | 'id'>;
+export type AuditCursor = Pick<AuditEntry, 'at' | 'id'>;
 
 /** Formats a cursor as `<milliseconds>.<id>`. */
-export const auditPlaceForm = /^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const auditCursorPattern = /^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export const toAuditPlaceText = ({ at, id }: AuditPlace): string => `${at}.${id}`;
+export const formatAuditCursor = ({ at, id }: AuditCursor): string => `${at}.${id}`;
 
 /** Parses a cursor of this form. */
-export function parseAuditPlace(text: string): AuditPlace {
+export function parseAuditCursor(text: string): AuditCursor {
   const [at, id] = text.split('.', 2) as [string, string];
   return { at: Number(at), id };
 }

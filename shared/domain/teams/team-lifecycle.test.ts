@@ -10,7 +10,7 @@ const teamWith = (given: Partial<Team> = {}): Team => ({ ...newTeam('owner', giv
 const stepOf = (team: Team, tier: Tier, now: number, of = periods) => nextTeamStep(team, tier, { ...of, now });
 
 test.each<[string, Team, Tier, string]>([
-  ['does nothing for an active team whose owner has the tier', teamWith(), 'TEAM', 'rest'],
+  ['does nothing for an active team whose owner has the tier', teamWith(), 'TEAM', 'none'],
   ['begins the grace period when the owner is below the tier', teamWith(), 'ESSENTIALS', 'lapse'],
   [
     'enqueues the notice to the owner before the deactivation',
@@ -22,7 +22,7 @@ test.each<[string, Team, Tier, string]>([
     'does nothing during the grace period',
     teamWith({ lapsedAt: dayMs, notice: 'lapse', noticeAt: dayMs, noticeSentAt: dayMs }),
     'FREE',
-    'rest',
+    'none',
   ],
   [
     'deactivates the team at the end of the grace period',
@@ -46,13 +46,13 @@ test.each<[string, Team, Tier, string]>([
     'keeps a deactivated team deactivated when the owner regains the tier',
     teamWith({ isActive: false, deactivatedAt: 7 * dayMs }),
     'TEAM',
-    'rest',
+    'none',
   ],
   [
     'does nothing for a team whose removal has begun',
     teamWith({ isActive: false, deactivatedAt: -100 * dayMs, removal: 'erase' }),
     'FREE',
-    'rest',
+    'none',
   ],
 ])('after a week: %s', (_name, team, tier, kind) => {
   expect(stepOf(team, tier, 7 * dayMs).kind).toBe(kind);
@@ -86,6 +86,6 @@ test('removes a neglected team 23 hours after the last notice, not before', () =
   expect(stepOf(team, 'FREE', late)).toEqual({ kind: 'announce', notice: 'removal-1-day' });
   const notified: Team = { ...team, notice: 'removal-1-day', noticeAt: late, noticeSentAt: late };
   expect(removalTime(notified, periods)).toBe(late + 23 * 3_600_000);
-  expect(stepOf(notified, 'FREE', late + 23 * 3_600_000 - 1).kind).toBe('rest');
+  expect(stepOf(notified, 'FREE', late + 23 * 3_600_000 - 1).kind).toBe('none');
   expect(stepOf(notified, 'FREE', late + 23 * 3_600_000).kind).toBe('remove');
 });

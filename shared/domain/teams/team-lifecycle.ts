@@ -51,7 +51,7 @@ export function removalTime(
 /** The next lifecycle step of a team. */
 export type TeamStep =
   /** No action until the time passes or the owner's tier changes. */
-  | { readonly kind: 'rest' }
+  | { readonly kind: 'none' }
   /** Enqueue the emails of the notice. */
   | { readonly kind: 'mail' }
   /** The grace period begins and the owner is notified. */
@@ -73,7 +73,7 @@ export function fieldsAfterStep(step: TeamStep, now: number): Partial<Omit<Team,
       return fieldsWhenSet({ isActive: false, now });
     case 'announce':
       return { notice: step.notice, noticeAt: now, noticeSentAt: null };
-    case 'rest':
+    case 'none':
     case 'mail':
     case 'remove':
       return {};
@@ -96,20 +96,20 @@ export function isInGrace({ isActive, lapsedAt }: Pick<Team, 'isActive' | 'lapse
   return isActive && lapsedAt !== null;
 }
 
-const rest: TeamStep = { kind: 'rest' };
+const noStep: TeamStep = { kind: 'none' };
 
 /**
  * Returns the step that is due. An active team whose owner is below TEAM enters a grace period, is deactivated after
  * it, and is removed later, never before the notices were sent. A regained tier ends the grace period only.
  */
 export function nextTeamStep(team: Team, ownerTier: Tier, at: TeamPeriods & { readonly now: number }): TeamStep {
-  if (team.removal !== null) return rest;
+  if (team.removal !== null) return noStep;
   const hasTier = reachesTier(ownerTier, 'TEAM');
-  if (team.isActive && hasTier) return team.lapsedAt === null ? rest : { kind: 'recover' };
+  if (team.isActive && hasTier) return team.lapsedAt === null ? noStep : { kind: 'recover' };
   if (team.notice !== null && team.noticeSentAt === null) return { kind: 'mail' };
   if (!team.isActive) return nextRemovalStep(team, at);
   if (team.lapsedAt === null) return { kind: 'lapse' };
-  return at.now >= team.lapsedAt + at.graceMs ? { kind: 'deactivate' } : rest;
+  return at.now >= team.lapsedAt + at.graceMs ? { kind: 'deactivate' } : noStep;
 }
 
 function nextRemovalStep(team: Team, at: TeamPeriods & { readonly now: number }): TeamStep {
@@ -118,5 +118,5 @@ function nextRemovalStep(team: Team, at: TeamPeriods & { readonly now: number })
   const due = removalNotices.findLastIndex(({ beforeMs }) => at.now >= removalAt - beforeMs);
   const lastNotice = removalNotices.findIndex(({ notice }) => notice === team.notice);
   if (due > lastNotice) return { kind: 'announce', notice: removalNotices[due]!.notice };
-  return at.now >= removalAt ? { kind: 'remove' } : rest;
+  return at.now >= removalAt ? { kind: 'remove' } : noStep;
 }

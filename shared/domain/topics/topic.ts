@@ -30,7 +30,7 @@ export interface Topic {
   readonly lastActivityAt: number;
 }
 
-const nameForm = /^[A-Za-z0-9_-]{1,64}$/;
+const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Names that conflict with paths of Tocsin or of ntfy's clients. */
 const reservedNames: ReadonlySet<string> = new Set([
@@ -72,7 +72,7 @@ const reservedNames: ReadonlySet<string> = new Set([
 
 /** Returns the error for a name with invalid characters or length, or null. */
 export function nameSyntaxFault(name: string): string | null {
-  return nameForm.test(name) ? null : 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';
+  return namePattern.test(name) ? null : 'must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -';
 }
 
 /** Returns why the name cannot be used, as text for the caller; null if it can. */

@@ -29,11 +29,11 @@ describeWithEngines('the log of a store', (engines) => {
     own.add(() => engine.close());
     return engine;
   };
-  const makeAnew = () => removeTopic(engines.kafkaBrokers, place.config.KAFKA_TOPIC);
+  const deleteLog = () => removeTopic(engines.kafkaBrokers, place.config.KAFKA_TOPIC);
   const adopt = (isRestored = false) => adoptLog(place.config, { log, isRestored });
   const topic = { id: newId(), name: 'alarms', partition: 1 };
   /** An installation whose store contains three messages of partition 1. */
-  const used = async () => {
+  const useLog = async () => {
     const engine = await openTestEngine(place);
     for (let at = 0; at < 3; at += 1) await publish(engine, topic, newMessage(topic.id));
     await engine.messages.moveWatermark(1, 2);
@@ -41,15 +41,15 @@ describeWithEngines('the log of a store', (engines) => {
   };
 
   test('is recorded at the first start and needs no adoption', async () => {
-    await used();
+    await useLog();
     expect(await adopt()).toEqual({ reason: null, bases: [0, 0] });
     expect(await adopt(true)).toEqual({ reason: null, bases: [0, 0] });
     await (await open()).eventLog.ping();
   });
 
   test('is rejected if recreated, and continues above every offset, from its first record, after adoption', async () => {
-    await used();
-    await makeAnew();
+    await useLog();
+    await deleteLog();
     await expect(open()).rejects.toThrow('its partition 1 ends before offset 0, but the store contains offset 2');
     expect(await adopt()).toEqual({
       reason: 'its partition 1 ends before offset 0, but the store contains offset 2',
@@ -75,11 +75,11 @@ describeWithEngines('the log of a store', (engines) => {
   test("that a start would reject is a fault in doctor's report, with a remedy", async () => {
     const ofLog = async () => (await inspectEngine(place.config, log)).filter(({ part }) => part === 'log');
     expect(await ofLog()).toMatchObject([{ state: 'ok', text: 'the store knows no log yet' }]);
-    await used();
+    await useLog();
     expect(await ofLog()).toMatchObject([
       { state: 'ok', text: expect.stringContaining('is the log that the store knows') },
     ]);
-    await makeAnew();
+    await deleteLog();
     expect(await ofLog()).toMatchObject([
       { state: 'fault', text: expect.stringMatching(/contains offset 2\. Check .*`tocsin log adopt`/) },
     ]);
@@ -88,7 +88,7 @@ describeWithEngines('the log of a store', (engines) => {
   });
 
   test('committed groups restart at the first record of the adopted log', async () => {
-    await used();
+    await useLog();
     const engine = await openTestEngine(place);
     const first = collector();
     await engine.eventLog.consume({ group: 'notifier', onBatch: first.onBatch });
@@ -110,7 +110,7 @@ describeWithEngines('the log of a store', (engines) => {
   };
 
   test('on another cluster is rejected, cannot be adopted while a node runs, and gets a time-based base after a restore', async () => {
-    await used();
+    await useLog();
     const running = await openTestEngine(place);
     await running.eventLog.consume({ group: 'fanout', onBatch: collector().onBatch });
     await changeClusterId();
@@ -128,8 +128,8 @@ describeWithEngines('the log of a store', (engines) => {
   });
 
   test('with fewer partitions than the topics use is neither accepted nor adopted', async () => {
-    await used();
-    await makeAnew();
+    await useLog();
+    await deleteLog();
     place = { ...place, config: { ...place.config, KAFKA_PARTITIONS: 1 } };
     await expect(open()).rejects.toThrow("it has 1 partitions, but the store's topics use 2");
     await expect(adopt()).rejects.toThrow(/add partitions/);
@@ -138,7 +138,7 @@ describeWithEngines('the log of a store', (engines) => {
   test('recreated under a running node stops its publishes and makes it not ready', async () => {
     const { eventLog } = await open();
     for (let at = 0; at < 3; at += 1) await eventLog.append(0, testRecord(), 'alarms');
-    await makeAnew();
+    await deleteLog();
     const other = await openTestEngine(place); // creates the topic
     await other.close();
     await eventually(

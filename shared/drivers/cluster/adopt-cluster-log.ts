@@ -38,8 +38,8 @@ async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOpti
   const connection = await openMongo(stores.mongoUrl, { log });
   own.add(() => connection.close());
   const seen = await readSeenLog(connection);
-  const wiring = kafkaConnection(stores, log);
-  const eventLog = await openKafkaEventLog({ ...wiring, ...kafka });
+  const context = kafkaConnection(stores, log);
+  const eventLog = await openKafkaEventLog({ ...context, ...kafka });
   own.add(() => eventLog.close());
   const { clusterId, partitions } = eventLog;
   const reason = checkLog(seen, eventLog);
@@ -50,7 +50,7 @@ async function adopt(own: Closers, { stores, kafka, log, isRestored }: AdoptOpti
         'add partitions (`kafka-topics.sh --alter --partitions`), and adopt it again',
     );
   }
-  await resetGroups(new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) }), kafka.topic);
+  await resetGroups(new KafkaAdmin({ ...context, clientLog: kafkaClientLog(log) }), kafka.topic);
   const raised = (highest: number) => (isRestored ? baseAfterRestore(highest, Date.now()) : baseAbove(highest));
   const bases = basesOf(seen, partitions).map((base, partition) =>
     raised(Math.max(base - 1, seen.watermarks.get(partition) ?? -1)),

@@ -25,7 +25,7 @@ export function checkLog(seen: RecordedLog, { clusterId, partitions, endsAtOpen 
 }
 
 /** Returns why a start rejects the log, with a remedy; null if it belongs to the store. */
-export function whyRefused(seen: RecordedLog, log: OpenedLog, topic: string): string | null {
+export function rejectionReason(seen: RecordedLog, log: OpenedLog, topic: string): string | null {
   const reason = checkLog(seen, log);
   if (reason === null) return null;
   return (
@@ -36,6 +36,6 @@ export function whyRefused(seen: RecordedLog, log: OpenedLog, topic: string): st
 
 /** Rejects a log that does not belong to the store, because it would assign offsets twice. */
 export function requireKnownLog(seen: RecordedLog, log: OpenedLog, topic: string): void {
-  const why = whyRefused(seen, log, topic);
+  const why = rejectionReason(seen, log, topic);
   if (why !== null) throw new Error(why);
 }

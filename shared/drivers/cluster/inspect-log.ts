@@ -1,6 +1,6 @@
 import { findingsOf, type Finding } from '../../platform/finding.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
-import { whyRefused, type OpenedLog } from './check-log.ts';
+import { rejectionReason, type OpenedLog } from './check-log.ts';
 import { KafkaAdmin } from './kafka/kafka-admin.ts';
 import { kafkaClientLog } from './kafka/kafka-client.ts';
 import { kafkaConnection } from './kafka/kafka-connection.ts';
@@ -20,21 +20,23 @@ export function inspectLog({
   kafka,
   log,
 }: Pick<ClusterStoresOptions, 'stores' | 'kafka' | 'log'>): Promise<Finding[]> {
-  const found = findingsOf('log');
-  const looking = withClosers(async (own) => {
+  const findings = findingsOf('log');
+  const inspection = withClosers(async (own) => {
     const connection = await openMongo(stores.mongoUrl, { log });
     own.add(() => connection.close());
     const admin = new KafkaAdmin({ ...kafkaConnection(stores, log), clientLog: kafkaClientLog(log) });
     own.add(() => admin.close());
     const seen = await readSeenLog(connection);
-    const why = whyRefused(seen, await describeLog(admin, kafka), kafka.topic);
+    const why = rejectionReason(seen, await describeLog(admin, kafka), kafka.topic);
     await own.closeAll();
-    if (why !== null) return [found.fault(why)];
+    if (why !== null) return [findings.fault(why)];
     return [
-      found.ok(seen.known === null ? 'the store knows no log yet' : `${kafka.topic} is the log that the store knows`),
+      findings.ok(
+        seen.known === null ? 'the store knows no log yet' : `${kafka.topic} is the log that the store knows`,
+      ),
     ];
   });
-  return looking.catch(() => []);
+  return inspection.catch(() => []);
 }
 
 /** Reads the properties of the log like a start, but creates no topic. */

@@ -29,10 +29,10 @@ export function openClusterRows(
     await openMongoDeliveries({ connection, ...options.recipients });
     const messages = await prepareMessageCollections(connection);
     const seen = await readSeenLog(connection);
-    const wiring = kafkaConnection(stores, log);
-    const eventLog = await openKafkaEventLog({ ...wiring, ...kafka, base: (partition) => baseOf(seen, partition) });
+    const context = kafkaConnection(stores, log);
+    const eventLog = await openKafkaEventLog({ ...context, ...kafka, base: (partition) => baseOf(seen, partition) });
     own.add(() => eventLog.close());
-    const admin = new KafkaAdmin({ ...wiring, clientLog: kafkaClientLog(log) });
+    const admin = new KafkaAdmin({ ...context, clientLog: kafkaClientLog(log) });
     own.add(() => admin.close());
     const rows = mongoInstallationRows({
       connection,
@@ -43,7 +43,7 @@ export function openClusterRows(
       state: () => stateOf({ seen, eventLog, hasMembers: () => hasMembers(admin, kafka.topic) }),
     });
     // An import killed at its end may have moved the watermarks but not the bases.
-    if ((await rows.importPlace()) === null) requireKnownLog(seen, eventLog, kafka.topic);
+    if ((await rows.importProgress()) === null) requireKnownLog(seen, eventLog, kafka.topic);
     return rows;
   });
 }
@@ -66,7 +66,7 @@ async function stateOf({
   hasMembers: () => Promise<boolean>;
 }): Promise<ExportState> {
   if (await hasMembers())
-    return { obstacles: ['a node runs or was killed in the last ten seconds: stop all nodes'], notes: [] };
+    return { blockers: ['a node runs or was killed in the last ten seconds: stop all nodes'], notes: [] };
   let missing = 0;
   for (let partition = 0; partition < eventLog.partitions; partition += 1) {
     const stored = Math.max(seen.watermarks.get(partition) ?? -1, baseOf(seen, partition) - 1) + 1;
@@ -74,7 +74,7 @@ async function stateOf({
   }
   const unpushed = await eventLog.lag(notifierGroup);
   return {
-    obstacles:
+    blockers:
       missing === 0
         ? []
         : [

@@ -7,7 +7,7 @@ import type { Bus } from '../../ports/bus/bus.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { KafkaTopicOptions } from './kafka/kafka-topic.ts';
-import { refuseHalfRestored } from './mongo/transfer/copy-mongo-store.ts';
+import { requireCompleteRestore } from './mongo/transfer/copy-mongo-store.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
 import { openMongoDocuments } from './mongo/documents/mongo-documents.ts';
 import { openRedisBus } from './redis/redis-bus.ts';
@@ -30,7 +30,7 @@ export async function openClusterStores(
   const { stores, clock, log, kafka, collections } = options;
   const connection = await openMongo(stores.mongoUrl, { log });
   own.add(() => connection.close());
-  await refuseHalfRestored(connection);
+  await requireCompleteRestore(connection);
   const documents = await openMongoDocuments({ connection, collections, log });
   own.add(() => documents.close());
   const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });

@@ -11,7 +11,7 @@ import { openKafkaEventLog } from './kafka/kafka-event-log.ts';
 import { toUnavailable } from './mongo/mongo-connection.ts';
 import { openMongoDeliveries } from './mongo/deliveries/mongo-deliveries.ts';
 import { requireNoImport } from './mongo/transfer/mongo-installation-rows.ts';
-import { baseOf, noteLog, readSeenLog } from './mongo/mongo-log-base.ts';
+import { baseOf, recordLog, readSeenLog } from './mongo/mongo-log-base.ts';
 import { mongoTime } from './mongo/mongo-time.ts';
 import { openMongoMessages } from './mongo/messages/mongo-messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
@@ -69,7 +69,7 @@ async function openKnownLog(
   try {
     requireKnownLog(seen, eventLog, kafka.topic);
     if (seen.known === null)
-      await noteLog(connection, {
+      await recordLog(connection, {
         clusterId: eventLog.clusterId,
         bases: Array.from({ length: eventLog.partitions }, () => 0),
       });

@@ -42,8 +42,8 @@ export async function exportInstallation(
 ): Promise<Manifest> {
   if (existsSync(join(dir, manifestFile)))
     throw new Error(`${dir} already contains a complete export: name another directory, or remove it`);
-  const { obstacles, notes } = await rows.state();
-  if (obstacles.length > 0) throw new Error(`The export would be incomplete: ${obstacles.join('; ')}`);
+  const { blockers, notes } = await rows.state();
+  if (blockers.length > 0) throw new Error(`The export would be incomplete: ${blockers.join('; ')}`);
   for (const note of notes) report(`Note: ${note}.`);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const ends = await rows.ends();

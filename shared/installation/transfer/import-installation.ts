@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { choosePartition } from '../../domain/log/choose-partition.ts';
-import { rowsPageMax, type ImportPlace, type InstallationRows, type Row } from '../../ports/installation-rows.ts';
+import { rowsPageMax, type ImportProgress, type InstallationRows, type Row } from '../../ports/installation-rows.ts';
 import { exportedParts } from './export-installation.ts';
 import {
   exportFormat,
@@ -22,12 +22,12 @@ import { checkRow } from './check-row.ts';
 export interface ImportOptions {
   readonly dir: string;
   /** Makes the installation use the secrets of the export; throws if it is configured with others. */
-  readonly takeSecrets: (exported: readonly string[]) => Promise<void>;
+  readonly adoptSecrets: (exported: readonly string[]) => Promise<void>;
   readonly report: (line: string) => void;
 }
 
 /** Rows between progress updates. After a kill, at most this many rows are written again, which has no effect. */
-const rowsPerPlace = 5_000;
+const rowsPerProgressUpdate = 5_000;
 
 /** Reads the manifest of a complete export. Throws an error for the operator otherwise. */
 async function readManifest(dir: string): Promise<Manifest> {
@@ -60,12 +60,12 @@ async function readSecrets(dir: string): Promise<readonly string[] | undefined> 
  */
 export async function importInstallation(
   rows: InstallationRows,
-  { dir, takeSecrets, report }: ImportOptions,
+  { dir, adoptSecrets, report }: ImportOptions,
 ): Promise<Manifest> {
   const exported = await readManifest(dir);
   const { id, parts, ends } = exported;
   await checkFiles(dir, parts);
-  const known = await rows.importPlace();
+  const known = await rows.importProgress();
   if (known !== null && known.exportId !== id)
     throw new Error(
       'Another import into this installation is unfinished: run it again, or start with an empty installation',
@@ -73,9 +73,9 @@ export async function importInstallation(
   if (known === null) await requireEmpty(rows);
   const adapt = adapterFor(rows, exported);
   const signedBy = await readSecrets(dir);
-  if (signedBy !== undefined) await takeSecrets(signedBy);
+  if (signedBy !== undefined) await adoptSecrets(signedBy);
   let place = known ?? { exportId: id, written: {} };
-  await rows.keepImportPlace(place);
+  await rows.saveImportProgress(place);
   const expected = new Map<string, RowsSum>();
   for (const name of exportedParts) {
     const part = parts.find((one) => one.name === name);
@@ -137,14 +137,14 @@ interface Writing extends Pick<ImportOptions, 'dir' | 'report'> {
 async function writeRows(
   { rows, dir, report, adapt }: Writing,
   part: ExportedPart,
-  progress: ImportPlace,
-): Promise<{ sum: RowsSum; place: ImportPlace }> {
+  progress: ImportProgress,
+): Promise<{ sum: RowsSum; place: ImportProgress }> {
   const { name } = part;
   const [read, adapted] = [new RowsDigest(), new RowsDigest()];
   let place = progress;
   const keep = async () => {
     place = { ...place, written: { ...place.written, [name]: read.sum.rows } };
-    await rows.keepImportPlace(place);
+    await rows.saveImportProgress(place);
     report(`${name}: ${read.sum.rows} of ${part.rows}`);
   };
   for await (const page of readPart(join(dir, partFile(name)), rowsPageMax)) {
@@ -156,7 +156,7 @@ async function writeRows(
     }
     if (read.sum.rows <= (progress.written[name] ?? 0)) continue;
     await rows.write(name, toWrite);
-    if (read.sum.rows % rowsPerPlace === 0) await keep();
+    if (read.sum.rows % rowsPerProgressUpdate === 0) await keep();
   }
   if (read.sum.rows !== part.rows || read.sum.digest !== part.digest)
     throw new Error(`${name} has ${read.sum.rows} rows that differ from the ${part.rows} of the manifest`);

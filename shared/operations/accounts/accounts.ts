@@ -12,7 +12,7 @@ import {
 import { accountErasures } from '../../collections/account-erasures.ts';
 import { auditOriginRemovals, type Audit } from '../../collections/audit-log.ts';
 import { consents } from '../../collections/consents.ts';
-import { voidMailTokens } from '../../collections/mail-tokens.ts';
+import { invalidateMailTokens } from '../../collections/mail-tokens.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { findUserByEmail, findUserByUsername, users } from '../../collections/users.ts';
 
@@ -25,17 +25,17 @@ export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string
  * is taken. Commit them with the claim, within `retryStale`. A race causes StaleVersion (also from this function) or
  * UniqueKeyViolation.
  */
-export async function makeRoom(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
-  const holder = await findUserByEmail(documents, claim.email);
-  const isOtherAccount = holder !== null && holder.id !== claim.id;
-  if (isOtherAccount && holder.wasVerified) throw new AppError('conflict', 'Email already registered');
-  const namesake = await findUserByUsername(documents, claim.usernameKey);
-  if (namesake !== null && namesake.id !== claim.id && namesake.id !== holder?.id) {
+export async function freeAddressAndUsername(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
+  const addressOwner = await findUserByEmail(documents, claim.email);
+  const isOtherAccount = addressOwner !== null && addressOwner.id !== claim.id;
+  if (isOtherAccount && addressOwner.wasVerified) throw new AppError('conflict', 'Email already registered');
+  const usernameOwner = await findUserByUsername(documents, claim.usernameKey);
+  if (usernameOwner !== null && usernameOwner.id !== claim.id && usernameOwner.id !== addressOwner?.id) {
     // The address changed its account between the two lookups: start again.
-    if (namesake.email === claim.email) throw new StaleVersion(users.name, namesake.id);
+    if (usernameOwner.email === claim.email) throw new StaleVersion(users.name, usernameOwner.id);
     throw new AppError('conflict', 'Username already taken');
   }
-  return isOtherAccount ? removeUnverified(documents, holder, audit) : [];
+  return isOtherAccount ? removeUnverified(documents, addressOwner, audit) : [];
 }
 
 /**
@@ -44,13 +44,13 @@ export async function makeRoom(documents: Documents, claim: Claim, audit: Audit)
  * attempts in the audit log that does not fit into the commit is removed by the retention service.
  */
 export async function removeUnverified(documents: Documents, user: User, audit: Audit): Promise<Write[]> {
-  const given = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });
+  const accountConsents = await documents.find(consents, { index: 'byUser', equals: { userId: user.id }, limit: 100 });
   const origins = await auditOriginRemovals(documents, user.id);
   const erasure = { id: user.id, email: '', requestedAt: user.createdAt };
   return [
     write.remove(users, user.id, user.version),
-    ...given.map((consent) => write.remove(consents, consent.id)),
-    ...(await voidMailTokens(documents, user.id)),
+    ...accountConsents.map((consent) => write.remove(consents, consent.id)),
+    ...(await invalidateMailTokens(documents, user.id)),
     ...origins.writes,
     ...(origins.hasMore ? [write.insert(accountErasures, erasure)] : []),
     ...audit({ action: 'account.deleted', subject: { id: user.id }, details: { reason: 'never_verified' } }),
@@ -58,7 +58,8 @@ export async function removeUnverified(documents: Documents, user: User, audit: 
 }
 
 /**
- * Whether another account took the address or username concurrently. `makeRoom` then reports which one, or frees it.
+ * Whether another account took the address or username concurrently. `freeAddressAndUsername` then reports which one,
+ * or frees it.
  */
 export const isTakenConcurrently = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === users.name;
@@ -74,9 +75,13 @@ export async function createAccount(
 ): Promise<User> {
   const { user, consent, otherWrites } = account;
   await retryStale(async () => {
-    const room = await makeRoom(documents, { email: user.email, usernameKey: user.usernameKey }, audit);
+    const removals = await freeAddressAndUsername(
+      documents,
+      { email: user.email, usernameKey: user.usernameKey },
+      audit,
+    );
     await documents.commit([
-      ...room,
+      ...removals,
       write.insert(users, user),
       ...(consent === undefined ? [] : [write.insert(consents, consent)]),
       ...otherWrites,

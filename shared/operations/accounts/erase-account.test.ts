@@ -58,7 +58,10 @@ function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccou
  * Creates an account with at least one document of every kind that can contain its ID, and other accounts whose data
  * must stay.
  */
-async function fullAccount(): Promise<{ user: User; foreign: { topicId: string; teamId: string; inviteId: string } }> {
+async function accountWithData(): Promise<{
+  user: User;
+  foreign: { topicId: string; teamId: string; inviteId: string };
+}> {
   const { documents, deliveries } = engine;
   const [user, other] = [await documents.insert(users, newUser()), await documents.insert(users, newUser())];
   const userId = user.id;
@@ -179,7 +182,7 @@ async function fullAccount(): Promise<{ user: User; foreign: { topicId: string; 
 }
 
 /** How each field with an account's ID or address is handled. A new field must be erased and added here. */
-const answeredFor: Readonly<Record<string, string>> = {
+const handledFields: Readonly<Record<string, string>> = {
   'users.email': 'removed immediately',
   'accountErasures.email': 'ends with the erasure',
   'apiKeys.userId': 'erased',
@@ -216,7 +219,7 @@ test('handles every field that can contain an account ID or address', () => {
       )
       .map((field) => `${name}.${field}`),
   );
-  expect(naming.sort()).toEqual(Object.keys(answeredFor).sort());
+  expect(naming.sort()).toEqual(Object.keys(handledFields).sort());
 });
 
 /** Returns the documents of all collections that contain the text, except the audit log, which keeps IDs. */
@@ -234,18 +237,18 @@ async function holding(text: string): Promise<string[]> {
   return found;
 }
 
-async function expectForeignKept({
+async function expectOthersUnchanged({
   topicId,
   teamId,
   inviteId,
-}: Awaited<ReturnType<typeof fullAccount>>['foreign']): Promise<void> {
+}: Awaited<ReturnType<typeof accountWithData>>['foreign']): Promise<void> {
   expect(await engine.documents.get(topics, topicId)).toMatchObject({ subscriberCount: 1 });
   expect(await engine.documents.get(teams, teamId)).not.toBeNull();
   expect(await engine.documents.get(teamInvites, inviteId)).not.toBeNull();
 }
 
 test('removes all data of a deleted account and no data of others', async () => {
-  const { user, foreign } = await fullAccount();
+  const { user, foreign } = await accountWithData();
   const owned = await engine.documents.find(topics, { index: 'byOwner', equals: { ownerId: user.id }, limit: 1_000 });
   const now = Date.now();
   await removeAccount(engine.documents, user, { now, audit: testAudit });
@@ -290,7 +293,7 @@ test('removes all data of a deleted account and no data of others', async () => 
   expect(await holding(user.id)).toEqual([]);
   expect(await holding(user.email)).toEqual([]);
   expect(await engine.deliveries.removeOfUser(user.id, 10)).toBe(0);
-  await expectForeignKept(foreign);
+  await expectOthersUnchanged(foreign);
   expect(
     await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs: lateWritesMs }),
   ).toEqual({
@@ -300,13 +303,13 @@ test('removes all data of a deleted account and no data of others', async () => 
 });
 
 test('completes an interrupted erasure in the next runs, also in concurrent ones', async () => {
-  for (let cutAfter = 0; cutAfter < 5; cutAfter += 1) {
-    const { user, foreign } = await fullAccount();
+  for (let interruptAfter = 0; interruptAfter < 5; interruptAfter += 1) {
+    const { user, foreign } = await accountWithData();
     const now = Date.now() - lateWritesMs;
     await removeAccount(engine.documents, user, { now, audit: testAudit });
     let steps = 0;
     const cut = deps(() => {
-      if (steps++ === cutAfter) throw new Error('the process died');
+      if (steps++ === interruptAfter) throw new Error('the process died');
     });
     await expect(
       eraseAccount(cut, user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs }),
@@ -315,12 +318,12 @@ test('completes an interrupted erasure in the next runs, also in concurrent ones
       [1, 2].map(() => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs })),
     );
     expect(await holding(user.id)).toEqual([]);
-    await expectForeignKept(foreign);
+    await expectOthersUnchanged(foreign);
   }
 });
 
 test('stops after the maximum number of batches and reports that more remains', async () => {
-  const { user } = await fullAccount();
+  const { user } = await accountWithData();
   const now = Date.now() - lateWritesMs;
   await removeAccount(engine.documents, user, { now, audit: testAudit });
   let runs = 0;

@@ -153,7 +153,7 @@ async function leaveTeams({ documents, onStep, audit }: EraseAccountDeps, userId
  */
 async function removeTokens({ documents, onStep, audit }: EraseAccountDeps, createdBy: string): Promise<number> {
   const found = await documents.find(topicTokens, { index: 'byCreator', equals: { createdBy }, limit: batchSize });
-  const living = new Set(
+  const existing = new Set(
     (
       await documents.getMany(
         topics,
@@ -161,10 +161,10 @@ async function removeTokens({ documents, onStep, audit }: EraseAccountDeps, crea
       )
     ).map(({ id }) => id),
   );
-  const ofOthers = found.filter(({ topicId }) => living.has(topicId));
+  const ofOthers = found.filter(({ topicId }) => existing.has(topicId));
   for (const token of ofOthers) await removeTopicToken(documents, token, audit);
   await documents.commit(
-    found.filter(({ topicId }) => !living.has(topicId)).map(({ id }) => write.remove(topicTokens, id)),
+    found.filter(({ topicId }) => !existing.has(topicId)).map(({ id }) => write.remove(topicTokens, id)),
   );
   if (found.length > 0)
     await onStep({

@@ -3,7 +3,7 @@ import type { User } from '../../domain/accounts/user.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';
 import { changeAndEndLogins } from './change-and-end-logins.ts';
-import { voidMailTokens } from '../../collections/mail-tokens.ts';
+import { invalidateMailTokens } from '../../collections/mail-tokens.ts';
 import { removeAccount } from './remove-account.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { findUserByEmail, updateUserByEmail } from '../../collections/users.ts';
@@ -38,7 +38,7 @@ export function setPassword(documents: Documents, email: string, passwordHash: s
     return {
       user,
       set: { passwordHash },
-      otherWrites: [...(await voidMailTokens(documents, user.id, 'password-reset')), ...recorded],
+      otherWrites: [...(await invalidateMailTokens(documents, user.id, 'password-reset')), ...recorded],
     };
   });
 }

@@ -54,18 +54,18 @@ describe('passwords', () => {
   test('a comparison without a hash takes as long as one with a wrong password', async () => {
     const passwords = openPasswords({ cost: 8 });
     const hash = await passwords.hash('correct horse');
-    const spent = { known: 0, unknown: 0 };
+    const elapsed = { known: 0, unknown: 0 };
     // Alternates between both, so that other load affects them equally. Without a valid dummy hash, bcrypt would return
     // immediately.
     for (let pair = 0; pair < 10; pair += 1) {
       for (const kind of ['known', 'unknown'] as const) {
         const before = process.cpuUsage();
         expect(await passwords.matches('a guess', kind === 'known' ? hash : null)).toBe(false);
-        spent[kind] += process.cpuUsage(before).user;
+        elapsed[kind] += process.cpuUsage(before).user;
       }
     }
-    expect(spent.unknown / spent.known).toBeGreaterThan(0.5);
-    expect(spent.unknown / spent.known).toBeLessThan(2);
+    expect(elapsed.unknown / elapsed.known).toBeGreaterThan(0.5);
+    expect(elapsed.unknown / elapsed.known).toBeLessThan(2);
   });
 
   test('runs up to the concurrency, queues fifty, and rejects the rest immediately', async () => {
@@ -82,16 +82,18 @@ describe('passwords', () => {
 
   test('hashing has a lower priority than the rest of the process', async () => {
     if (process.platform !== 'linux') return;
-    const niceOfThreads = () => readdirSync('/proc/self/task').map((id) => getPriority(Number(id)));
-    const before = niceOfThreads();
+    const threadPriorities = () => readdirSync('/proc/self/task').map((id) => getPriority(Number(id)));
+    const before = threadPriorities();
     await openPasswords({ cost }).hash('correct horse');
-    expect(niceOfThreads().filter((nice) => nice > 0).length).toBe(before.filter((nice) => nice > 0).length + 1);
+    expect(threadPriorities().filter((priority) => priority > 0).length).toBe(
+      before.filter((priority) => priority > 0).length + 1,
+    );
   });
 
   test('fails running jobs on close, and replaces a thread that ended', async () => {
     const passwords = openPasswords({ cost: 12, concurrency: 1 });
-    const underWay = passwords.hash('correct horse');
-    const failed = expect(underWay).rejects.toThrow('thread ended');
+    const pendingHash = passwords.hash('correct horse');
+    const failed = expect(pendingHash).rejects.toThrow('thread ended');
     await passwords.close();
     await failed;
     expect(await passwords.matches('guess', null)).toBe(false);

@@ -35,14 +35,14 @@ export function openPasswords(options: { cost?: number; concurrency?: number } =
   const limit = concurrencyLimiter(options.concurrency ?? defaultConcurrency());
   const threads = new HashingThreads();
   // A hash that no password matches.
-  const nobody = `${bcrypt.genSaltSync(cost)}${'.'.repeat(31)}`;
+  const unmatchableHash = `${bcrypt.genSaltSync(cost)}${'.'.repeat(31)}`;
   return {
     async hash(password) {
       if (isTooLong(password)) throw new RangeError('a password of more than 72 bytes cannot be hashed');
       return limit(() => threads.run<string>({ password, cost }));
     },
     async matches(password, hash) {
-      const isMatch = await limit(() => threads.run<boolean>({ password, hash: hash ?? nobody }));
+      const isMatch = await limit(() => threads.run<boolean>({ password, hash: hash ?? unmatchableHash }));
       return isMatch && hash !== null && !isTooLong(password);
     },
     close: () => threads.close(),

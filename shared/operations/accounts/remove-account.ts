@@ -22,11 +22,15 @@ export async function removeAccount(
 ): Promise<AccountErasure> {
   const held = await documents.count(topics, { index: 'byOwnerHeld', equals: { ownerId: user.id, isHeld: true } });
   if (held > 0) throw new AppError('conflict', 'Topic is under legal hold');
-  const tied = await documents.find(identities, { index: 'byUser', equals: { userId: user.id }, limit: identitiesMax });
+  const linkedIdentities = await documents.find(identities, {
+    index: 'byUser',
+    equals: { userId: user.id },
+    limit: identitiesMax,
+  });
   const erasure = { id: user.id, email: user.email, requestedAt: by.now };
   await documents.commit([
     write.remove(users, user.id, user.version),
-    ...tied.map(({ id }) => write.remove(identities, id)),
+    ...linkedIdentities.map(({ id }) => write.remove(identities, id)),
     write.insert(accountErasures, erasure),
     ...by.audit({ action: 'account.deleted', subject: { id: user.id }, details: { reason: 'request' } }),
   ]);

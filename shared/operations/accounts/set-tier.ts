@@ -25,7 +25,7 @@ export async function setTier(
   const user = await updateUserByEmail(documents, email, (before) => {
     const set = {
       tier: setting.tier,
-      tierExpiresAt: setting.expiresAt === undefined ? endToCome(before, setting.now) : setting.expiresAt,
+      tierExpiresAt: setting.expiresAt === undefined ? futureExpiry(before, setting.now) : setting.expiresAt,
       additionalMembers: setting.additionalMembers ?? before.additionalMembers,
     };
     const details = {
@@ -54,5 +54,5 @@ async function endGraces(documents: Documents, ownerId: string): Promise<void> {
   }
 }
 
-const endToCome = (user: User, now: number): number | null =>
+const futureExpiry = (user: User, now: number): number | null =>
   user.tierExpiresAt !== null && user.tierExpiresAt > now ? user.tierExpiresAt : null;

@@ -1,5 +1,5 @@
 import type { AuditAction } from '../../domain/audit/audit-actions.ts';
-import { accountsOf, type AuditEntry, type AuditPlace, type ReadAuditEntry } from '../../domain/audit/audit-entry.ts';
+import { accountsOf, type AuditEntry, type AuditCursor, type ReadAuditEntry } from '../../domain/audit/audit-entry.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Documents } from '../../ports/documents.ts';
 import { auditEntries, auditOrigins } from '../../collections/audit-log.ts';
@@ -15,18 +15,18 @@ export interface AuditFilter {
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   /** Continues after this cursor. */
-  readonly after?: AuditPlace | undefined;
+  readonly after?: AuditCursor | undefined;
 }
 
 export interface AuditPage {
   readonly entries: readonly ReadAuditEntry[];
   /** The cursor of the next page; null at the end of the log. A page with `next` can be short or empty. */
-  readonly next: AuditPlace | null;
+  readonly next: AuditCursor | null;
 }
 
 /** Entries scanned per page, so that rarely matching filters over a long log do not block the store. */
-const lookedAtMax = 10_000;
-const readAtOnce = 200;
+const scannedMax = 10_000;
+const entriesPerRead = 200;
 
 /**
  * Returns the newest `limit` entries (at most 1,000) that match all filters. Filters without an index are applied by
@@ -34,13 +34,13 @@ const readAtOnce = 200;
  */
 export async function findAuditEntries(documents: Documents, filter: AuditFilter, limit: number): Promise<AuditPage> {
   const found: AuditEntry[] = [];
-  let lookedAt = 0;
-  let last: AuditPlace | null = null;
+  let scanned = 0;
+  let last: AuditCursor | null = null;
   for await (const entry of paginate(documents, filter)) {
     if (matches(entry, filter)) found.push(entry);
-    lookedAt += 1;
+    scanned += 1;
     last = { at: entry.at, id: entry.id };
-    if (found.length >= limit || lookedAt >= lookedAtMax)
+    if (found.length >= limit || scanned >= scannedMax)
       return { entries: await withOrigins(documents, found), next: last };
   }
   return { entries: await withOrigins(documents, found), next: null };
@@ -120,7 +120,7 @@ async function* walkIndex(
       ...(since === undefined ? {} : { from: since }),
       ...(to === undefined ? {} : { to }),
       descending: true,
-      limit: readAtOnce,
+      limit: entriesPerRead,
       offset,
     });
     // Reads entries of the last entry's millisecond again, because some may follow the cursor.
@@ -130,14 +130,14 @@ async function* walkIndex(
       yield entry;
     }
     const end = page.at(-1);
-    if (end === undefined || page.length < readAtOnce) return;
+    if (end === undefined || page.length < entriesPerRead) return;
     offset = end.at === to ? offset + page.length : 0;
     to = end.at;
   }
 }
 
 /** Whether the entry is after the other one in the log's order, newest first. */
-const isAfter = (entry: AuditPlace, other: AuditPlace): boolean =>
+const isAfter = (entry: AuditCursor, other: AuditCursor): boolean =>
   entry.at < other.at || (entry.at === other.at && entry.id < other.id);
 
 /** Merges both lists, newest first. */

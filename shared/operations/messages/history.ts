@@ -10,7 +10,7 @@ type TopicPlace = Pick<Topic, 'id' | 'partition'>;
 /** How long a read waits for the watermark: longer than a running fan-out needs, and acceptable if no fan-out runs. */
 const watermarkWaitMs = 1_000;
 /** Topics or messages per lookup: the port's limit. */
-const lookupsMax = 1_000;
+const idsPerLookup = 1_000;
 
 type HistoryReads = MessageReads & Pick<MessageIngest, 'watermark'>;
 
@@ -33,16 +33,16 @@ export class History {
     this.#messages = messages;
     this.#clock = clock;
     // Streams of many topics, and streams that reconnect at the same time, share lookups.
-    this.#lastOffset = batchLoader((topicIds) => messages.lastOffsets(topicIds), lookupsMax);
-    this.#newest = batchLoader((topicIds) => messages.newestOfEach(topicIds, clock()), lookupsMax);
+    this.#lastOffset = batchLoader((topicIds) => messages.lastOffsets(topicIds), idsPerLookup);
+    this.#newest = batchLoader((topicIds) => messages.newestOfEach(topicIds, clock()), idsPerLookup);
     this.#find = batchLoader(
       async (ids) => new Map((await messages.findMany(ids)).map((message) => [message.id, message])),
-      lookupsMax,
+      idsPerLookup,
     );
     this.#storedWatermark = batchLoader(
       async (partitions) =>
         new Map(await Promise.all(partitions.map(async (one) => [one, await messages.watermark(one)] as const))),
-      lookupsMax,
+      idsPerLookup,
     );
   }
 

@@ -12,7 +12,7 @@ const pageSize = 500;
 /** The number of failed jobs that a queue keeps. */
 const lettersMax = 10_000;
 /** Jobs retried concurrently. */
-const redrivesAtOnce = 16;
+const concurrentRedrives = 16;
 
 /** The dependencies of dead letters. */
 export interface DeadLetterStore {
@@ -36,8 +36,8 @@ export async function listDeadLetters(
   filter: DeadLetterFilter,
   limit: number,
 ): Promise<DeadLetter[]> {
-  const { isWanted } = await wantedBy(store.documents, filter);
-  const found = await Promise.all(queues.map((queue) => lettersOf(store, queue, { isWanted, limit })));
+  const { isWanted } = await selectLetters(store.documents, filter);
+  const found = await Promise.all(queues.map((queue) => findLetters(store, queue, { isWanted, limit })));
   const newest = found
     .flat()
     .sort((a, b) => b.failedAt - a.failedAt)
@@ -57,20 +57,20 @@ export async function redriveDeadLetters(
   filter: DeadLetterFilter,
   audit: Audit,
 ): Promise<number> {
-  const { topic, isWanted } = await wantedBy(store.documents, filter);
+  const { topic, isWanted } = await selectLetters(store.documents, filter);
   await store.documents.commit(
     audit({ action: 'push.redriven', subject: topic ?? null, details: { message_id: filter.messageId ?? null } }),
   );
   let redriven = 0;
   for (const queue of queues) {
     // Collect all letters first, because retried ones disappear from the list.
-    const left = await lettersOf(store, queue, { isWanted, limit: lettersMax });
-    const putBack = async (): Promise<void> => {
+    const left = await findLetters(store, queue, { isWanted, limit: lettersMax });
+    const redriveAll = async (): Promise<void> => {
       for (let letter = left.pop(); letter !== undefined; letter = left.pop()) {
         if (await store.jobQueue.retryFailed(queue, letter.id)) redriven += 1;
       }
     };
-    await Promise.all(Array.from({ length: redrivesAtOnce }, putBack));
+    await Promise.all(Array.from({ length: concurrentRedrives }, redriveAll));
   }
   return redriven;
 }
@@ -78,7 +78,7 @@ export async function redriveDeadLetters(
 const queues: readonly PushQueue[] = Object.values(pushQueues);
 type Letter = Omit<DeadLetter, 'topic'>;
 
-async function wantedBy(
+async function selectLetters(
   documents: Documents,
   { topic: name, messageId }: DeadLetterFilter,
 ): Promise<{ topic: Topic | undefined; isWanted: (letter: Letter) => boolean }> {
@@ -92,7 +92,7 @@ async function wantedBy(
   };
 }
 
-async function lettersOf(
+async function findLetters(
   { jobQueue }: DeadLetterStore,
   queue: PushQueue,
   of: { isWanted: (letter: Letter) => boolean; limit: number },

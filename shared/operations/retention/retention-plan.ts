@@ -15,7 +15,7 @@ interface PlanDeps {
   readonly messages: MessageRetention & Pick<MessageReads, 'topicStats'>;
 }
 
-interface PlanOf {
+interface PlanRequest {
   readonly upTo: number;
   readonly now: number;
   /** The held topics and their expired messages. */
@@ -23,13 +23,13 @@ interface PlanOf {
 }
 
 /** IDs per lookup: the limit of the ports. */
-const lookupsMax = 1_000;
+const idsPerLookup = 1_000;
 
 /**
  * Plans the removal of all messages that expired at or before the time. The duration grows with the number of messages
  * and topics. The plan may or may not include concurrent changes. Throws AppError `unavailable`.
  */
-export async function planRetention(deps: PlanDeps, { upTo, now, except }: PlanOf): Promise<RetentionPlan> {
+export async function planRetention(deps: PlanDeps, { upTo, now, except }: PlanRequest): Promise<RetentionPlan> {
   const planned = await planTopics(deps, { upTo, now, except });
   return planOf(upTo, planned, planned.length === 0 ? new Map() : await countByTier(deps, now));
 }
@@ -37,7 +37,7 @@ export async function planRetention(deps: PlanDeps, { upTo, now, except }: PlanO
 /** Returns the topics of the plan with their expired messages and owners. */
 export async function planTopics(
   { documents, messages }: PlanDeps,
-  { upTo, now, except }: PlanOf,
+  { upTo, now, except }: PlanRequest,
 ): Promise<PlannedTopic[]> {
   const expired = await messages.expired(upTo, except);
   const owned = await findOwned(
@@ -65,7 +65,7 @@ export async function findOwned(
   topicIds: readonly string[],
   now: number,
 ): Promise<Map<string, { topic: Topic; tier: Tier | null }>> {
-  const found = (await inChunks(topicIds, (ids) => documents.getMany(topics, ids))).flat();
+  const found = (await mapChunks(topicIds, (ids) => documents.getMany(topics, ids))).flat();
   const tierOf = await findTiers(documents, found, now);
   return new Map(found.map((topic) => [topic.id, { topic, tier: tierOf.get(topic.ownerId) ?? null }]));
 }
@@ -91,7 +91,7 @@ async function findOldestKept(
   topicIds: readonly string[],
   upTo: number,
 ): Promise<Map<string, number>> {
-  const found = await inChunks(topicIds, (ids) => messages.oldestKept(ids, upTo));
+  const found = await mapChunks(topicIds, (ids) => messages.oldestKept(ids, upTo));
   return new Map(found.flatMap((oldest) => [...oldest]));
 }
 
@@ -101,7 +101,7 @@ async function countByTier({ documents, messages }: PlanDeps, now: number): Prom
   for await (const page of paginateTopics(documents)) {
     const tierOf = await findTiers(documents, page, now);
     const stats = (
-      await inChunks(
+      await mapChunks(
         page.map(({ id }) => id),
         (ids) => messages.topicStats(ids),
       )
@@ -121,8 +121,8 @@ async function findTiers(documents: Documents, of: readonly Topic[], now: number
   return new Map(owners.map((owner) => [owner.id, tierInForce(owner, now)]));
 }
 
-async function inChunks<T>(ids: readonly string[], look: (some: readonly string[]) => Promise<T>): Promise<T[]> {
+async function mapChunks<T>(ids: readonly string[], lookUp: (some: readonly string[]) => Promise<T>): Promise<T[]> {
   const found: T[] = [];
-  for (let at = 0; at < ids.length; at += lookupsMax) found.push(await look(ids.slice(at, at + lookupsMax)));
+  for (let at = 0; at < ids.length; at += idsPerLookup) found.push(await lookUp(ids.slice(at, at + idsPerLookup)));
   return found;
 }

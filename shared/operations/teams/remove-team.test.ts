@@ -24,7 +24,7 @@ const newInvite = (teamId: string): New<TeamInvite> => ({
 });
 
 /** A team with 230 members, one invite, and topics of which every second one is discoverable. */
-async function fullTeam(topicCount: number): Promise<{ team: Team; made: Topic[] }> {
+async function teamWithTopics(topicCount: number): Promise<{ team: Team; made: Topic[] }> {
   const { documents } = engine;
   const team = await documents.insert(teams, newTeam(newId()));
   await documents.commit(Array.from({ length: 230 }, () => write.insert(teamMembers, newMember(team.id, newId()))));
@@ -57,7 +57,7 @@ function deps(onStep: (step: RemovalStep) => void = () => undefined): RemoveTeam
 }
 
 /** Returns the remaining documents of the team. */
-async function leftOf({ id }: Team) {
+async function remainingDocuments({ id }: Team) {
   const { documents } = engine;
   return {
     team: await documents.get(teams, id),
@@ -66,7 +66,7 @@ async function leftOf({ id }: Team) {
     topics: await documents.count(topics, { index: 'byTeam', equals: { teamId: id } }),
   };
 }
-const nothing = { team: null, members: 0, invites: 0, topics: 0 };
+const noDocuments = { team: null, members: 0, invites: 0, topics: 0 };
 
 const cleanupsOf = async (made: readonly Topic[]) =>
   (
@@ -80,7 +80,7 @@ const cleanupsOf = async (made: readonly Topic[]) =>
     .map(({ kind }) => kind);
 
 test('removes topics with the team, notifies of each and schedules its clean-up', async () => {
-  const { team, made } = await fullTeam(205);
+  const { team, made } = await teamWithTopics(205);
   const steps: RemovalStep[] = [];
   await removeTeam(
     deps((step) => steps.push(step)),
@@ -88,7 +88,7 @@ test('removes topics with the team, notifies of each and schedules its clean-up'
     'erase',
     testAudit,
   );
-  expect(await leftOf(team)).toEqual(nothing);
+  expect(await remainingDocuments(team)).toEqual(noDocuments);
   expect(
     await engine.documents.getMany(
       topics,
@@ -108,9 +108,9 @@ test('removes topics with the team, notifies of each and schedules its clean-up'
 });
 
 test('turns topics into private topics of the owner and removes subscribers without access', async () => {
-  const { team, made } = await fullTeam(3);
+  const { team, made } = await teamWithTopics(3);
   await removeTeam(deps(), team.id, 'convert', testAudit);
-  expect(await leftOf(team)).toEqual(nothing);
+  expect(await remainingDocuments(team)).toEqual(noDocuments);
   const kept = await engine.documents.getMany(
     topics,
     made.map(({ id }) => id),
@@ -122,16 +122,16 @@ test('turns topics into private topics of the owner and removes subscribers with
 });
 
 test('refuses to remove a team with a topic under legal hold, unless topics are kept', async () => {
-  const { team, made } = await fullTeam(2);
+  const { team, made } = await teamWithTopics(2);
   await engine.documents.update(topics, made[1]!, { isHeld: true });
   await expect(removeTeam(deps(), team.id, 'erase', testAudit)).rejects.toThrow('Topic is under legal hold');
-  expect(await leftOf(team)).toMatchObject({ team: { removal: null }, members: 230, topics: 2 });
+  expect(await remainingDocuments(team)).toMatchObject({ team: { removal: null }, members: 230, topics: 2 });
   await removeTeam(deps(), team.id, 'convert', testAudit);
   expect(await engine.documents.get(topics, made[1]!.id)).toMatchObject({ teamId: null, isHeld: true });
 });
 
 test('keeps a topic that is put under legal hold during the removal', async () => {
-  const { team, made } = await fullTeam(2);
+  const { team, made } = await teamWithTopics(2);
   const hold = (step: RemovalStep) =>
     step.changes[0]!.kind === 'team' ? engine.documents.get(topics, made[0]!.id) : null;
   const held = {
@@ -142,17 +142,17 @@ test('keeps a topic that is put under legal hold during the removal', async () =
     },
   };
   await removeTeam(held, team.id, 'erase', testAudit);
-  expect(await leftOf(team)).toEqual(nothing);
+  expect(await remainingDocuments(team)).toEqual(noDocuments);
   expect(await engine.documents.get(topics, made[0]!.id)).toMatchObject({ teamId: null, accessLevel: 'private' });
   expect(await engine.documents.get(topics, made[1]!.id)).toBeNull();
 });
 
 test('hides the team immediately and completes an interrupted removal', async () => {
-  for (let cutAfter = 0; cutAfter < 6; cutAfter++) {
-    const { team, made } = await fullTeam(105);
+  for (let interruptAfter = 0; interruptAfter < 6; interruptAfter++) {
+    const { team, made } = await teamWithTopics(105);
     let steps = 0;
     const cut = deps(() => {
-      if (steps++ === cutAfter) throw new Error('the process died');
+      if (steps++ === interruptAfter) throw new Error('the process died');
     });
     await expect(removeTeam(cut, team.id, 'erase', testAudit)).rejects.toThrow('the process died');
     expect(await findTeam(engine.documents, team.id)).toBeNull();
@@ -160,7 +160,7 @@ test('hides the team immediately and completes an interrupted removal', async ()
     const found = (await findRemovals(engine.documents, 100)).filter(({ id }) => id === team.id);
     expect(found.length).toBe(1);
     await Promise.all(found.flatMap((one) => [completeRemoval(deps(), one), completeRemoval(deps(), one)]));
-    expect(await leftOf(team)).toEqual(nothing);
+    expect(await remainingDocuments(team)).toEqual(noDocuments);
     expect(
       await engine.documents.getMany(
         topics,

@@ -11,16 +11,16 @@ const pageSize = 200;
 export async function* ownedTopics(documents: Documents, ownerId: string): AsyncGenerator<Topic[], void> {
   /** The creation time of the last page's last topic, and the topics of that time that the page contained. */
   let from = 0;
-  let shown = new Set<string>();
+  let seen = new Set<string>();
   for (;;) {
-    const limit = pageSize + shown.size;
+    const limit = pageSize + seen.size;
     const found = await documents.find(topics, { index: 'byOwner', equals: { ownerId }, from, limit });
-    const page = found.filter(({ id }) => !shown.has(id));
+    const page = found.filter(({ id }) => !seen.has(id));
     if (page.length > 0) yield page;
     if (found.length < limit) return;
     const lastAt = found.at(-1)!.createdAt;
-    const ofLast = found.filter(({ createdAt }) => createdAt === lastAt).map(({ id }) => id);
-    shown = new Set(lastAt === from ? [...shown, ...ofLast] : ofLast);
+    const idsAtLast = found.filter(({ createdAt }) => createdAt === lastAt).map(({ id }) => id);
+    seen = new Set(lastAt === from ? [...seen, ...idsAtLast] : idsAtLast);
     from = lastAt;
   }
 }

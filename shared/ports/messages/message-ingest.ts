@@ -16,7 +16,7 @@ export interface MessageIngest {
    */
   reconcile(partition: number, records: readonly PlacedRecord[]): Promise<ReconciledRecord[]>;
 
-  /** Returns the watermark: all records up to this offset, inclusive, are stored. -1 initially. Never decreases. */
+  /** Returns the watermark: all records up to this offset, inclusive, are stored. Starts at -1 and never decreases. */
   watermark(partition: number): Promise<number>;
 
   /** Advances the watermark. Ignores an offset lower than the stored one. */

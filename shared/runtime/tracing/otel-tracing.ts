@@ -72,7 +72,7 @@ export function otelTracing(settings: TracingSettings, log: Logger): Tracing {
     sampler: samplerOf(settings.sampler, settings.ratio),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: tellingOfLoss(exporter, { url: settings.url, log }),
+        exporter: withLossLogging(exporter, { url: settings.url, log }),
         maxQueueSize: waitingMax,
       }),
     ],
@@ -215,7 +215,7 @@ function samplerOf(name: SamplerName, ratio: number): Sampler {
 }
 
 /** The exporter. Logs when the collector rejects spans, at most once per minute, and when it recovers. */
-function tellingOfLoss(exporter: OTLPTraceExporter, { url, log }: { url: string; log: Logger }): SpanExporter {
+function withLossLogging(exporter: OTLPTraceExporter, { url, log }: { url: string; log: Logger }): SpanExporter {
   let lost = 0;
   let loggedAt = -Infinity;
   const onFailure = (spans: number, error: Error | undefined): void => {

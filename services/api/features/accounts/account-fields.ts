@@ -3,14 +3,14 @@ import {
   passwordBytesMax,
   passwordFault,
   passwordLengthMin,
-  usernameForm,
+  usernamePattern,
 } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { z } from 'zod';
 
 export const usernameField = z
   .string()
   .refine(isUsername, 'must be 3 to 32 letters, digits, dots, dashes and underscores')
-  .meta({ pattern: usernameForm.source });
+  .meta({ pattern: usernamePattern.source });
 
 /** A new password. */
 export const newPasswordField = z

@@ -1,4 +1,4 @@
-import { voidMailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
+import { invalidateMailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -42,7 +42,7 @@ export function changePassword(
           user,
           set: { passwordHash },
           otherWrites: [
-            ...(await voidMailTokens(deps.engine.documents, user.id, 'password-reset')),
+            ...(await invalidateMailTokens(deps.engine.documents, user.id, 'password-reset')),
             login.insert,
             ...recorded,
           ],

@@ -1,7 +1,7 @@
 import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { newUser } from '@tocsin/shared/domain/accounts/user.ts';
-import { createAccount, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { createAccount, freeAddressAndUsername } from '@tocsin/shared/operations/accounts/accounts.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
 import { z } from 'zod';
@@ -42,7 +42,11 @@ export function register(
       const { documents } = deps.engine;
       // Report taken names before the expensive hashing.
       await retryStale(() =>
-        makeRoom(documents, { email: input.email, usernameKey: usernameKey(input.username) }, auditOfSystem(deps)),
+        freeAddressAndUsername(
+          documents,
+          { email: input.email, usernameKey: usernameKey(input.username) },
+          auditOfSystem(deps),
+        ),
       );
       const passwordHash = await deps.passwords.hash(input.password);
       const user = newUser({

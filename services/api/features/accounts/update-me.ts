@@ -1,9 +1,9 @@
 import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import { write, type Changes, type Write } from '@tocsin/shared/ports/documents.ts';
-import { isTakenConcurrently, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { isTakenConcurrently, freeAddressAndUsername } from '@tocsin/shared/operations/accounts/accounts.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
-import { voidMailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
+import { invalidateMailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
@@ -69,7 +69,7 @@ async function change(
     ...(isNewAddress ? { email, isVerified: false } : {}),
   };
   const audit = auditOf(deps, context);
-  const room = await makeRoom(
+  const room = await freeAddressAndUsername(
     documents,
     { id: before.id, email, usernameKey: usernameKey(username) },
     auditOfSystem(deps),
@@ -83,7 +83,7 @@ async function change(
           oldEmail: before.email,
           changedAt: context.now,
         }),
-        ...(await voidMailTokens(documents, before.id)),
+        ...(await invalidateMailTokens(documents, before.id)),
         ...audit({
           action: 'account.email_changed',
           subject: { id: before.id },

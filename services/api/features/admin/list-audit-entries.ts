@@ -1,5 +1,5 @@
 import { auditActionNames } from '@tocsin/shared/domain/audit/audit-actions.ts';
-import { auditPlaceForm, parseAuditPlace, toAuditPlaceText } from '@tocsin/shared/domain/audit/audit-entry.ts';
+import { auditCursorPattern, parseAuditCursor, formatAuditCursor } from '@tocsin/shared/domain/audit/audit-entry.ts';
 import {
   findAuditActor,
   findAuditEntries,
@@ -33,7 +33,7 @@ const query = z
     limit: queryInteger({ min: 1, max: 1_000 }).default(100),
     cursor: z
       .string()
-      .regex(auditPlaceForm, 'must be the next_cursor of a page')
+      .regex(auditCursorPattern, 'must be the next_cursor of a page')
       .optional()
       .describe('`next_cursor` of the previous page.'),
   })
@@ -65,7 +65,7 @@ export function listAuditEntries(deps: Pick<ApiDeps, 'engine'>): Route {
       const by = actor === undefined ? undefined : await findAuditActor(documents, actor);
       const page = await findAuditEntries(
         documents,
-        { ...filter, actor: by, after: cursor === undefined ? undefined : parseAuditPlace(cursor) },
+        { ...filter, actor: by, after: cursor === undefined ? undefined : parseAuditCursor(cursor) },
         limit,
       );
       const names = await findAuditNames(documents, page.entries);
@@ -73,7 +73,7 @@ export function listAuditEntries(deps: Pick<ApiDeps, 'engine'>): Route {
         status: 200,
         body: {
           entries: page.entries.map((entry) => toAuditEntryJson(entry, names)),
-          next_cursor: page.next === null ? null : toAuditPlaceText(page.next),
+          next_cursor: page.next === null ? null : formatAuditCursor(page.next),
         },
       };
     },

@@ -2,7 +2,7 @@ import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { newUser, type User } from '@tocsin/shared/domain/accounts/user.ts';
 import { UniqueKeyViolation, write, type Write } from '@tocsin/shared/ports/documents.ts';
-import { isTakenConcurrently, makeRoom } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { isTakenConcurrently, freeAddressAndUsername } from '@tocsin/shared/operations/accounts/accounts.ts';
 import { findIdentity, identities } from '@tocsin/shared/collections/identities.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { findUserByEmail, users } from '@tocsin/shared/collections/users.ts';
@@ -70,7 +70,7 @@ async function makeAccount(
     termsAcceptedAt: null,
     oauthProvider: from.provider,
   });
-  const room = await makeRoom(
+  const room = await freeAddressAndUsername(
     documents,
     { email: user.email, usernameKey: usernameKey(username) },
     auditOfSystem(deps),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openLogger } from '../../../platform/logger.ts';
 import { jobQueueContract } from '../../../contracts/job-queue/job-queue.contract.ts';
-import { collect, gate, newJob, newJobs, nothingLeft } from '../../../contracts/job-queue/job-queue.fixtures.ts';
+import { collect, gate, newJob, newJobs, waitUntilIdle } from '../../../contracts/job-queue/job-queue.fixtures.ts';
 import type { JobQueue } from '../../../ports/job-queue.ts';
 import { eventually } from '../../../testing/eventually.ts';
 import { openTcpProxy, type TcpProxy } from '../../../testing/tcp-proxy.ts';
@@ -89,21 +89,21 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         await eventually(() => expect(ids()).toEqual([before.id]));
         if (fault === 'cut') proxy.cut({ refuse: true });
         else proxy.hold();
-        const tries = proxy.acceptedCount;
+        const attempts = proxy.acceptedCount;
         await eventually(() =>
           jobs.ping().then(
             () => false,
             () => true,
           ),
         );
-        await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(tries + 2)); // disconnected and reconnected
+        await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(attempts + 2)); // disconnected and reconnected
         const after = newJobs(50);
         await other.add(queue, after);
         proxy.restore();
         await eventually(() => expect(new Set(ids())).toEqual(new Set([before, ...after].map(({ id }) => id))), {
           timeoutMs: 25_000,
         });
-        await nothingLeft(other, queue);
+        await waitUntilIdle(other, queue);
       }, 60_000);
     }
 
@@ -122,7 +122,7 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       running.open();
       await new Promise((resolve) => setImmediate(resolve));
       proxy.restore();
-      await nothingLeft(other, queue);
+      await waitUntilIdle(other, queue);
       expect(runs.length).toBe(1);
       expect(await other.counts(queue)).toMatchObject({ failed: 0 });
     });
@@ -145,13 +145,13 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
       await collect(jobs, queue);
       await collect(jobs, `${queue}-other`);
       await jobs.add(queue, [newJob()]);
-      await nothingLeft(jobs, queue);
+      await waitUntilIdle(jobs, queue);
       await jobs.close();
       await eventually(() => expect(proxy.connectionCount).toBe(0));
       for (const fault of ['cut', 'hold'] as const) {
         jobs = await openThroughProxy();
         await collect(jobs, queue);
-        await nothingLeft(jobs, queue);
+        await waitUntilIdle(jobs, queue);
         if (fault === 'cut') proxy.cut({ refuse: true });
         else proxy.hold();
         await eventually(() =>
@@ -167,12 +167,12 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         await other.ping();
         await eventually(() => expect(proxy.connectionCount).toBe(0));
         // Counts connections only now, because the system accepts a connection before the proxy sees it.
-        const tries = proxy.acceptedCount;
+        const attempts = proxy.acceptedCount;
         await other.add(`${queue}-later`, [newJob({ id: fault, delayMs: 1_500 })]);
         const later = await collect(other, `${queue}-later`);
         await eventually(() => expect(later.ids()).toEqual([fault]));
         await later.worker.close();
-        expect(proxy.acceptedCount).toBe(tries);
+        expect(proxy.acceptedCount).toBe(attempts);
       }
     }, 60_000);
   });

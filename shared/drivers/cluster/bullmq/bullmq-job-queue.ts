@@ -34,7 +34,7 @@ export interface BullmqJobQueueOptions {
  */
 export async function openBullmqJobQueue(options: BullmqJobQueueOptions): Promise<JobQueue> {
   const jobs = new BullmqJobQueue(options);
-  await jobs.settle();
+  await jobs.waitUntilOpen();
   return jobs;
 }
 
@@ -60,7 +60,7 @@ class BullmqJobQueue implements JobQueue {
     this.#commands = new RedisConnection({ url: options.url, name: 'tocsin-queue', part: 'Queue', log: options.log });
   }
 
-  async settle(): Promise<void> {
+  async waitUntilOpen(): Promise<void> {
     await this.#commands.waitUntilUp(openTimeoutMs);
     if (!this.#commands.isUp) this.#options.log.warn({ err: this.#commands.lastError }, 'Redis unreachable, retrying');
   }
@@ -68,7 +68,7 @@ class BullmqJobQueue implements JobQueue {
   async add(queue: string, jobs: readonly NewJob[]): Promise<void> {
     const checked = jobs.map(checkedJob);
     if (checked.length === 0) return;
-    const made = checked.map(({ id, data, delayMs, priority, attempts, backoffMs }) => ({
+    const bulkJobs = checked.map(({ id, data, delayMs, priority, attempts, backoffMs }) => ({
       name: 'job',
       data,
       opts: {
@@ -80,11 +80,11 @@ class BullmqJobQueue implements JobQueue {
         stackTraceLimit: 0,
       },
     }));
-    const [first, ...others] = made;
+    const [first, ...others] = bulkJobs;
     await this.#call(queue, async (engine) => {
       // A single job needs no transaction, which doubles the cost.
       if (others.length === 0) await engine.add(first!.name, first!.data, first!.opts);
-      else await engine.addBulk(made);
+      else await engine.addBulk(bulkJobs);
     });
   }
 
@@ -100,7 +100,7 @@ class BullmqJobQueue implements JobQueue {
   }
 
   #openWorking(): RedisConnection {
-    const working = new RedisConnection({
+    const workerConnection = new RedisConnection({
       url: this.#options.url,
       name: 'tocsin-queue-worker',
       part: 'Queue',
@@ -112,13 +112,13 @@ class BullmqJobQueue implements JobQueue {
         commandTimeout: undefined,
       },
     });
-    const duplicate = working.redis.duplicate.bind(working.redis);
-    working.redis.duplicate = (override) => {
+    const duplicate = workerConnection.redis.duplicate.bind(workerConnection.redis);
+    workerConnection.redis.duplicate = (override) => {
       const copy = duplicate(override);
       this.#blockingConnections.add(copy);
       return copy;
     };
-    return working;
+    return workerConnection;
   }
 
   async #closeWorker(queue: string, worker: BullmqJobWorker, graceMs?: number): Promise<void> {

@@ -10,7 +10,7 @@ const timeoutMs = 8_000;
 
 /** Checks the brokers and the log's topic. */
 export async function inspectKafka(stores: ClusterConfig, topic: KafkaTopicOptions, log: Logger): Promise<Finding[]> {
-  const found = findingsOf('Kafka');
+  const findings = findingsOf('Kafka');
   const brokers = stores.kafkaBrokers;
   const admin = new KafkaAdmin({
     brokers,
@@ -21,10 +21,10 @@ export async function inspectKafka(stores: ClusterConfig, topic: KafkaTopicOptio
     clientLog: kafkaClientLog(log),
   });
   try {
-    return await admin.call((client) => inspectTopic(found, client, topic), timeoutMs);
+    return await admin.call((client) => inspectTopic(findings, client, topic), timeoutMs);
   } catch (error) {
     return [
-      found.fault(
+      findings.fault(
         `${brokers.join(', ')} is not usable (${(error as Error).message}): check KAFKA_BROKERS, KAFKA_TLS and KAFKA_SASL_*, and that this machine reaches the advertised addresses of the brokers`,
       ),
     ];
@@ -33,17 +33,17 @@ export async function inspectKafka(stores: ClusterConfig, topic: KafkaTopicOptio
   }
 }
 
-async function inspectTopic(found: Findings, admin: Admin, options: KafkaTopicOptions): Promise<Finding[]> {
+async function inspectTopic(findings: Findings, admin: Admin, options: KafkaTopicOptions): Promise<Finding[]> {
   const { topic, partitions, replication } = options;
   const { brokers } = await admin.describeCluster();
-  const reached = found.ok(`${brokers.length} broker${brokers.length === 1 ? '' : 's'} reached`);
+  const reached = findings.ok(`${brokers.length} broker${brokers.length === 1 ? '' : 's'} reached`);
   if (!(await admin.listTopics()).includes(topic)) {
     const few =
       brokers.length < replication
-        ? found.fault(
+        ? findings.fault(
             `${brokers.length} of the ${replication} brokers that KAFKA_REPLICATION requires: the topic ${topic} cannot be created`,
           )
-        : found.ok(`the topic ${topic} will be created at the first start`);
+        : findings.ok(`the topic ${topic} will be created at the first start`);
     return [reached, few];
   }
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -52,44 +52,44 @@ async function inspectTopic(found: Findings, admin: Admin, options: KafkaTopicOp
     inTopic.length === partitions
       ? []
       : [
-          found.warning(
+          findings.warning(
             `${topic} has ${inTopic.length} partitions instead of the ${partitions} in KAFKA_PARTITIONS: the topic's number applies`,
           ),
         ];
   return [
     reached,
     ...other,
-    ...replicaFindings(found, topic, topics[0]!),
-    ...topicSettingFindings(found, options, await readSettings(admin, topic)),
+    ...replicaFindings(findings, topic, topics[0]!),
+    ...topicSettingFindings(findings, options, await readSettings(admin, topic)),
   ];
 }
 
 /** Checks that each partition has a leader and all replicas. */
 export function replicaFindings(
-  found: Findings,
+  findings: Findings,
   topic: string,
   { partitions }: Pick<ITopicMetadata, 'partitions'>,
 ): Finding[] {
   const leaderless = partitions.filter(({ leader }) => leader < 0);
   if (leaderless.length > 0)
     return [
-      found.fault(
+      findings.fault(
         `${leaderless.length} of ${partitions.length} partitions of ${topic} have no leader: start the missing brokers`,
       ),
     ];
   const outOfSync = partitions.filter(({ isr, replicas }) => isr.length < replicas.length);
   if (outOfSync.length > 0)
     return [
-      found.warning(`${outOfSync.length} of ${partitions.length} partitions of ${topic} have out-of-sync replicas`),
+      findings.warning(`${outOfSync.length} of ${partitions.length} partitions of ${topic} have out-of-sync replicas`),
     ];
   const replicas = Math.min(...partitions.map((partition) => partition.replicas.length));
   return [
-    found.ok(
+    findings.ok(
       `${topic}: ${partitions.length} partitions, each with ${replicas} replica${replicas === 1 ? '' : 's'} in sync`,
     ),
     ...(replicas === 1
       ? [
-          found.warning(
+          findings.warning(
             `${topic} has one replica, so a failed broker disk loses messages. Use three brokers and set KAFKA_REPLICATION=3 before the topic is created`,
           ),
         ]
@@ -113,7 +113,7 @@ async function readSettings(admin: Admin, topic: string): Promise<Map<string, st
 
 /** Checks the topic settings that the guarantees depend on. */
 export function topicSettingFindings(
-  found: Findings,
+  findings: Findings,
   { topic, retentionDays }: Pick<KafkaTopicOptions, 'topic' | 'retentionDays'>,
   settings: ReadonlyMap<string, string>,
 ): Finding[] {
@@ -123,21 +123,21 @@ export function topicSettingFindings(
     ...(settings.get('cleanup.policy') === 'delete'
       ? []
       : [
-          found.fault(
+          findings.fault(
             `${topic} has cleanup.policy=${settings.get('cleanup.policy')}: set delete, otherwise records in the middle of the log disappear`,
           ),
         ]),
     ...(settings.get('message.timestamp.type') === 'LogAppendTime'
       ? []
       : [
-          found.warning(
+          findings.warning(
             `${topic} has message.timestamp.type=${settings.get('message.timestamp.type')}: set LogAppendTime, otherwise a node with a wrong clock changes the retention of records`,
           ),
         ]),
     ...(retentionMs < 0 || retentionMs > requiredMs / 2
       ? []
       : [
-          found.warning(
+          findings.warning(
             `${topic} keeps records for ${(retentionMs / dayMs).toFixed(2)} days, KAFKA_RETENTION_DAYS is ${retentionDays}: services lose records that they do not read in that time`,
           ),
         ]),

@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs';
-import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
+import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
 import { within } from '../../../async/within.ts';
 
 /** A partition's first broker offset, and the one after its last. */
@@ -16,11 +16,11 @@ interface AdminConnection {
 
 /** An admin client that is created on demand and recreated after a failure. */
 export class KafkaAdmin {
-  readonly #connection: KafkaWiring;
+  readonly #connection: KafkaContext;
   #connected: AdminConnection | undefined;
   #closed = false;
 
-  constructor(connection: KafkaWiring) {
+  constructor(connection: KafkaContext) {
     this.#connection = connection;
   }
 
@@ -74,7 +74,7 @@ export class KafkaAdmin {
 
   #open(requestTimeoutMs: number): AdminConnection {
     const client = kafkaClient(this.#connection, { requestTimeoutMs });
-    const admin = client.kafka.admin({ retry: { ...shortPauses, retries: 2 } });
+    const admin = client.kafka.admin({ retry: { ...kafkaRetryPauses, retries: 2 } });
     return { client, admin, connected: admin.connect() };
   }
 }

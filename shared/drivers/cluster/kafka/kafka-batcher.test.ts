@@ -9,7 +9,7 @@ const record = (partition: number, bytes = 10): OutgoingRecord => ({
 });
 
 /** A batcher whose sends end on the test's request. */
-function heldBatcher() {
+function manualBatcher() {
   const sends: { records: readonly OutgoingRecord[]; answer: PromiseWithResolvers<Map<number, number>> }[] = [];
   const batcher = new KafkaBatcher((records) => {
     const answer = Promise.withResolvers<Map<number, number>>();
@@ -22,7 +22,7 @@ function heldBatcher() {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 test('batches records of one tick, and records that arrive during a send into the next batch', async () => {
-  const { batcher, sends } = heldBatcher();
+  const { batcher, sends } = manualBatcher();
   const first = [batcher.append(record(0)), batcher.append(record(1)), batcher.append(record(0))];
   await turn();
   const second = [batcher.append(record(0)), batcher.append(record(1))];
@@ -48,7 +48,7 @@ test('batches records of one tick, and records that arrive during a send into th
 });
 
 test('rejects only the records of a failed send and sends the next batch', async () => {
-  const { batcher, sends } = heldBatcher();
+  const { batcher, sends } = manualBatcher();
   const failing = batcher.append(record(0));
   await turn();
   const next = batcher.append(record(0));
@@ -60,7 +60,7 @@ test('rejects only the records of a failed send and sends the next batch', async
 });
 
 test("limits a batch to the broker's size per partition and to a thousand records", async () => {
-  const { batcher, sends } = heldBatcher();
+  const { batcher, sends } = manualBatcher();
   const answerAll = async (): Promise<void> => {
     for (let n = 0; n < sends.length; n += 1) {
       sends[n]!.answer.resolve(
@@ -87,7 +87,7 @@ test("limits a batch to the broker's size per partition and to a thousand record
 });
 
 test('sends an oversized record alone', async () => {
-  const { batcher, sends } = heldBatcher();
+  const { batcher, sends } = manualBatcher();
   const outcome = batcher.append(record(0, 2_000_000));
   await turn();
   sends[0]!.answer.resolve(new Map([[0, 1]]));
@@ -95,7 +95,7 @@ test('sends an oversized record alone', async () => {
 });
 
 test('rejects appends beyond ten thousand queued records or sixteen megabytes immediately', async () => {
-  const { batcher, sends } = heldBatcher();
+  const { batcher, sends } = manualBatcher();
   const waiting = Array.from({ length: 10_000 }, () => batcher.append(record(0)));
   await expect(batcher.append(record(0))).rejects.toMatchObject({ code: 'unavailable' });
   await turn();
@@ -116,7 +116,7 @@ test('rejects appends beyond ten thousand queued records or sixteen megabytes im
 });
 
 test('rejects only the records of a partition without a response', async () => {
-  const { batcher, sends } = heldBatcher();
+  const { batcher, sends } = manualBatcher();
   const answered = batcher.append(record(0));
   const unanswered = batcher.append(record(1));
   await turn();

@@ -15,7 +15,7 @@ export interface KafkaConnection {
 }
 
 /** The connection settings and loggers that the driver's components share. */
-export interface KafkaWiring extends KafkaConnection {
+export interface KafkaContext extends KafkaConnection {
   /** Receives kafkajs' log lines; shared by all clients to suppress repetitions. */
   readonly clientLog: (entry: LogEntry) => void;
 }
@@ -47,7 +47,7 @@ const closedByTocsin = 'closed by Tocsin';
  * offsets). Shuffles the brokers, because kafkajs always starts with the first one.
  */
 export function kafkaClient(
-  connection: KafkaWiring,
+  connection: KafkaContext,
   { requestTimeoutMs, retries = 2 }: KafkaClientOptions,
 ): KafkaClient {
   const sockets = new Set<net.Socket>();
@@ -59,7 +59,7 @@ export function kafkaClient(
     requestTimeout: requestTimeoutMs,
     ...(connection.tls === undefined ? {} : { ssl: { ...connection.tls } }),
     ...(connection.sasl === undefined ? {} : { sasl: connection.sasl as SASLOptions }),
-    retry: { ...shortPauses, retries: Math.max(retries, brokers.length) },
+    retry: { ...kafkaRetryPauses, retries: Math.max(retries, brokers.length) },
     logLevel: connection.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,
     logCreator: () => connection.clientLog,
     socketFactory: ({ host, port, ssl, onConnect }) => {
@@ -86,7 +86,7 @@ export function kafkaClient(
 }
 
 /** All options are explicit, because kafkajs has other defaults if NODE_ENV is `test`. */
-export const shortPauses = { initialRetryTime: 50, maxRetryTime: 500, factor: 0.2, multiplier: 2 } as const;
+export const kafkaRetryPauses = { initialRetryTime: 50, maxRetryTime: 500, factor: 0.2, multiplier: 2 } as const;
 
 /**
  * Maps kafkajs' log lines: errors and warnings become warnings; repetitions and other lines are debug. They

@@ -4,7 +4,7 @@ import type { LogRecord } from '../../../domain/messages/log-record.ts';
 import type { ConsumeOptions, Consumption, EventLog } from '../../../ports/event-log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 import { KafkaBatcher } from './kafka-batcher.ts';
-import { kafkaClientLog, type KafkaConnection, type KafkaWiring } from './kafka-client.ts';
+import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
 import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaMember } from './kafka-member.ts';
@@ -28,7 +28,7 @@ const openTimeoutMs = 10_000;
 const openAttemptMs = 4_000;
 const openPauseMs = 250;
 /** How long rejected logins are retried, because a starting broker may not know its users yet. */
-const refusedMs = 1_000;
+const rejectedLoginRetryMs = 1_000;
 const responseTimeoutMs = 2_000;
 
 /**
@@ -37,11 +37,11 @@ const responseTimeoutMs = 2_000;
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has unexpected internals, not patching its idle timer');
-  const wiring: KafkaWiring = { ...options, clientLog: kafkaClientLog(options.log) };
-  const admin = new KafkaAdmin(wiring);
-  const sender = new KafkaSender(wiring, options.topic);
+  const context: KafkaContext = { ...options, clientLog: kafkaClientLog(options.log) };
+  const admin = new KafkaAdmin(context);
+  const sender = new KafkaSender(context, options.topic);
   const deadline = performance.now() + openTimeoutMs;
-  let refusedSince: number | undefined;
+  let rejectedSince: number | undefined;
   for (;;) {
     try {
       const partitions = await admin.call((client) => ensureKafkaTopic(client, options, options.log), openAttemptMs);
@@ -50,10 +50,10 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
         [...(await admin.bounds(options.topic, openAttemptMs))].map(([partition, { high }]) => [partition, high]),
       );
       await sender.open();
-      return new OpenKafkaEventLog(options, { wiring, admin, sender, partitions, clusterId, endsAtOpen });
+      return new OpenKafkaEventLog(options, { context, admin, sender, partitions, clusterId, endsAtOpen });
     } catch (error) {
-      refusedSince = isLoginRejected(error) ? (refusedSince ?? performance.now()) : undefined;
-      const endsAt = refusedSince === undefined ? deadline : Math.min(deadline, refusedSince + refusedMs);
+      rejectedSince = isLoginRejected(error) ? (rejectedSince ?? performance.now()) : undefined;
+      const endsAt = rejectedSince === undefined ? deadline : Math.min(deadline, rejectedSince + rejectedLoginRetryMs);
       if (performance.now() + openPauseMs < endsAt) {
         await sleep(openPauseMs);
         continue;
@@ -70,7 +70,7 @@ const isLoginRejected = (error: unknown): boolean =>
   error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
 
 interface Parts {
-  readonly wiring: KafkaWiring;
+  readonly context: KafkaContext;
   readonly admin: KafkaAdmin;
   readonly sender: KafkaSender;
   readonly partitions: number;
@@ -83,7 +83,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly clusterId: string;
   readonly endsAtOpen: ReadonlyMap<number, number>;
   readonly #options: KafkaEventLogOptions;
-  readonly #wiring: KafkaWiring;
+  readonly #context: KafkaContext;
   readonly #base: (partition: number) => number;
   readonly #admin: KafkaAdmin;
   readonly #sender: KafkaSender;
@@ -95,9 +95,9 @@ class OpenKafkaEventLog implements KafkaEventLog {
   #regression: Error | null = null;
   #closing: Promise<void> | undefined;
 
-  constructor(options: KafkaEventLogOptions, { wiring, admin, sender, partitions, clusterId, endsAtOpen }: Parts) {
+  constructor(options: KafkaEventLogOptions, { context, admin, sender, partitions, clusterId, endsAtOpen }: Parts) {
     this.#options = options;
-    this.#wiring = wiring;
+    this.#context = context;
     this.#base = options.base ?? (() => 0);
     this.#admin = admin;
     this.#sender = sender;
@@ -143,7 +143,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
   async consume(consume: ConsumeOptions): Promise<Consumption> {
     if (this.#closing !== undefined) throw unavailable('Log');
     const member = new KafkaMember({
-      connection: this.#wiring,
+      connection: this.#context,
       admin: this.#admin,
       topic: this.#options.topic,
       partitions: this.partitions,

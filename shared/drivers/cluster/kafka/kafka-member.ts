@@ -19,11 +19,11 @@ export class KafkaMember implements Consumption {
   #hasJoined = false;
   #running: Promise<void> | undefined;
 
-  constructor(options: Omit<SessionOptions, 'onJoined' | 'handling' | 'reached'>) {
+  constructor(options: Omit<SessionOptions, 'onJoined' | 'handling' | 'handledUpTo'>) {
     this.#options = {
       ...options,
       handling: this.#handling,
-      reached: new Map(),
+      handledUpTo: new Map(),
       onJoined: () => {
         this.#hasJoined = true;
         this.#joined.resolve();

@@ -30,9 +30,9 @@ export interface KafkaProxy {
 export type AnswerFate = 'pass' | 'cut' | 'swallow' | 'empty';
 
 /** The body of an empty response to Fetch v7 to v11. */
-const nothingFetched = Buffer.alloc(14);
+const emptyFetchBody = Buffer.alloc(14);
 /** How long the broker waits for new records. */
-const nothingFetchedMs = 250;
+const emptyFetchDelayMs = 250;
 
 /** API keys of Kafka. */
 export const apiKeys = { produce: 0, fetch: 1, joinGroup: 11, heartbeat: 12 } as const;
@@ -123,7 +123,8 @@ class Link {
       const fate = proxy.onAnswer(apiKey, number);
       if (fate === 'cut') return this.cut();
       if (fate === 'swallow') return;
-      if (fate === 'empty') return void setTimeout(() => this.#answer(correlationId, nothingFetched), nothingFetchedMs);
+      if (fate === 'empty')
+        return void setTimeout(() => this.#answer(correlationId, emptyFetchBody), emptyFetchDelayMs);
       replacePort(frame, brokerPort, proxy.port);
       this.#client.write(frame);
     });

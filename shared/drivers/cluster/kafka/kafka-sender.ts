@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Producer } from 'kafkajs';
 import type { OutgoingRecord } from './kafka-batcher.ts';
-import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
+import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
 import { within } from '../../../async/within.ts';
 
 interface SenderConnection {
@@ -16,7 +16,7 @@ const brokerTimeoutMs = 4_000;
 /** How long appends wait for a new connection after a failure (such as a moved leader) before they are rejected. */
 const graceMs = 400;
 /** After two consecutive failures, appends are rejected immediately for this long before the next attempt. */
-const restMs = 1_000;
+const cooldownMs = 1_000;
 const connectTimeoutMs = 4_000;
 const probePauseMs = { first: 100, longest: 1_000 } as const;
 
@@ -26,7 +26,7 @@ const probePauseMs = { first: 100, longest: 1_000 } as const;
  * The producer is not idempotent. It sends each batch once, so the broker sees no duplicates, and publishers' duplicates are detected by message ID. With `idempotent`, kafkajs would also reuse the sequence number of a failed send for the next batch, which the broker then acknowledges without storing it.
  */
 export class KafkaSender {
-  readonly #connection: KafkaWiring;
+  readonly #connection: KafkaContext;
   readonly #topic: string;
   readonly #abort = new AbortController();
   #current: SenderConnection | undefined;
@@ -36,7 +36,7 @@ export class KafkaSender {
   #consecutiveFailures = 0;
   #lastFailure: unknown;
 
-  constructor(connection: KafkaWiring, topic: string) {
+  constructor(connection: KafkaContext, topic: string) {
     this.#connection = connection;
     this.#topic = topic;
   }
@@ -107,7 +107,7 @@ export class KafkaSender {
     const grace = setTimeout(rejectAppends, graceMs);
     if (this.#consecutiveFailures > 1) {
       rejectAppends();
-      await sleep(restMs, undefined, { signal }).catch(() => undefined);
+      await sleep(cooldownMs, undefined, { signal }).catch(() => undefined);
     }
     const current = await this.#connectUntilDone(signal);
     clearTimeout(grace);
@@ -146,7 +146,7 @@ export class KafkaSender {
         () =>
         ({ message }) =>
           message.partition ?? 0,
-      retry: { ...shortPauses, retries: 0 },
+      retry: { ...kafkaRetryPauses, retries: 0 },
     });
     const current = { client, producer };
     try {

@@ -3,14 +3,14 @@ import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 import type { KafkaAdmin } from './kafka-admin.ts';
-import { kafkaClient, shortPauses, type KafkaClient, type KafkaWiring } from './kafka-client.ts';
+import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
 import { StallWatch } from './stall-watch.ts';
 import { within } from '../../../async/within.ts';
 
 export interface SessionOptions {
-  readonly connection: KafkaWiring;
+  readonly connection: KafkaContext;
   readonly admin: KafkaAdmin;
   readonly topic: string;
   readonly partitions: number;
@@ -22,7 +22,7 @@ export interface SessionOptions {
   /** The running handlers per partition, over all sessions of the member; at most one per partition. */
   readonly handling: Map<number, Promise<void>>;
   /** Broker offset up to which the member has handled a partition, over all its sessions. */
-  readonly reached: Map<number, number>;
+  readonly handledUpTo: Map<number, number>;
 }
 
 /** The duration of a fetch without records. Delays a seek and a close by up to this time. */
@@ -35,7 +35,7 @@ const heartbeatIntervalMs = 2_000;
 const requestTimeoutMs = 5_000;
 const connectTimeoutMs = 10_000;
 /** How long a full partition may delay fetches of other partitions before it is paused. */
-const roomPatienceMs = 200;
+const fullPauseDelayMs = 200;
 const commitDelayMs = 100;
 /**
  * Retries every half second for five minutes, because replacing a failed consumer is slow: the group waits for its
@@ -79,7 +79,7 @@ export class KafkaSession {
       maxWaitTimeInMs: maxWaitMs,
       allowAutoTopicCreation: false,
       // kafkajs restarts after some errors only, so every crash ends the session.
-      retry: { ...shortPauses, retries: outageRetries, restartOnFailure: () => Promise.resolve(false) },
+      retry: { ...kafkaRetryPauses, retries: outageRetries, restartOnFailure: () => Promise.resolve(false) },
     });
   }
 
@@ -139,14 +139,14 @@ export class KafkaSession {
   }
 
   #newReader(partition: number): KafkaPartitionReader {
-    const { base, consume, log, reached } = this.#options;
+    const { base, consume, log, handledUpTo } = this.#options;
     const reader: KafkaPartitionReader = new KafkaPartitionReader({
       partition,
       base: base(partition),
       consume,
       log,
       onHandled: (nextOffset) => {
-        reached.set(partition, Math.max(nextOffset, reached.get(partition) ?? 0));
+        handledUpTo.set(partition, Math.max(nextOffset, handledUpTo.get(partition) ?? 0));
         if (this.#readers.get(partition) === reader) this.#scheduleCommit(partition, nextOffset);
       },
     });
@@ -184,7 +184,7 @@ export class KafkaSession {
       const startOffset = (await consume.startAt?.(partition)) ?? null;
       const offset = startOffset === null ? await this.#resumeOffset(partition) : startOffset - base(partition);
       const start = offset === null ? null : await this.#clampToLog(partition, offset);
-      // A restored store can be behind the group's committed offset. Reset the offset, so that the lag is correct.
+      // A restored store can end before the group's committed offset. Reset the offset, so that the lag is correct.
       if (startOffset !== null && start !== null) this.#scheduleCommit(partition, start);
       return start;
     };
@@ -201,8 +201,8 @@ export class KafkaSession {
    * records handled since the last commit nor records handled by another member are repeated.
    */
   async #resumeOffset(partition: number): Promise<number | null> {
-    const { admin, topic, consume, reached } = this.#options;
-    const own = reached.get(partition);
+    const { admin, topic, consume, handledUpTo } = this.#options;
+    const own = handledUpTo.get(partition);
     if (own === undefined) return null;
     const committed =
       (await admin.committed(kafkaGroupId(topic, consume.group), topic, adminTimeoutMs)).get(partition) ?? -1;
@@ -230,7 +230,7 @@ export class KafkaSession {
     reader.push(batch.messages, Number(last) + 1);
     resolveOffset(last);
     if (!reader.isFull) return;
-    await within(roomPatienceMs, 'the handler', reader.room()).catch(() => undefined);
+    await within(fullPauseDelayMs, 'the handler', reader.room()).catch(() => undefined);
     if (!reader.isFull || !reader.isOpen) return;
     this.#pause([reader.partition]);
     void reader.room().then(() => {

@@ -7,11 +7,11 @@ const majorMin = 5;
 
 /** Checks MongoDB's version and topology. */
 export async function inspectMongo(url: string, log: Logger): Promise<Finding[]> {
-  const found = findingsOf('MongoDB');
+  const findings = findingsOf('MongoDB');
   const connection = await openMongo(url, { log }).catch((error: unknown) => error as Error);
   if (connection instanceof Error) {
     return [
-      found.fault(
+      findings.fault(
         `not usable (${reasonOf(connection)}): check MONGO_URL, that a primary exists, and that this machine can resolve and reach the member names of the replica set`,
       ),
     ];
@@ -25,18 +25,22 @@ export async function inspectMongo(url: string, log: Logger): Promise<Finding[]>
     const members = hello.hosts?.length ?? 0;
     return [
       hello.setName === undefined
-        ? found.fault('not a replica set, so transactions are missing: start it with --replSet and run rs.initiate()')
-        : found.ok(`version ${version}, replica set ${hello.setName} of ${members} member${members === 1 ? '' : 's'}`),
+        ? findings.fault(
+            'not a replica set, so transactions are missing: start it with --replSet and run rs.initiate()',
+          )
+        : findings.ok(
+            `version ${version}, replica set ${hello.setName} of ${members} member${members === 1 ? '' : 's'}`,
+          ),
       ...(members === 1
-        ? [found.warning('the replica set has one member: no failover is possible, and a failed disk loses data')]
+        ? [findings.warning('the replica set has one member: no failover is possible, and a failed disk loses data')]
         : []),
       ...(Number.parseInt(version, 10) < majorMin
-        ? [found.fault(`version ${version} is too old: ${majorMin}.0 or later is required`)]
+        ? [findings.fault(`version ${version} is too old: ${majorMin}.0 or later is required`)]
         : []),
-      ...clockFindings(found, hello.localTime.getTime(), [before, after]),
+      ...clockFindings(findings, hello.localTime.getTime(), [before, after]),
     ];
   } catch (error) {
-    return [found.fault(`no response (${(error as Error).message})`)];
+    return [findings.fault(`no response (${(error as Error).message})`)];
   } finally {
     await connection.close();
   }

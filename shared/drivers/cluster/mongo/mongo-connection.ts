@@ -78,7 +78,7 @@ const unavailableErrors: ReadonlySet<string> = new Set([
  * missing, shutting down, interrupted by an operator, write concern not satisfied in time, disk full, a cursor or plan
  * ended, a transaction that took too long, out of memory.
  */
-const passing: ReadonlySet<number> = new Set([
+const temporaryErrorCodes: ReadonlySet<number> = new Set([
   6, 7, 43, 50, 64, 89, 91, 100, 133, 134, 175, 189, 237, 262, 290, 365, 9001, 10107, 11600, 11601, 11602, 13388, 13435,
   13436, 14031,
 ]);
@@ -100,7 +100,7 @@ export const ignoring =
 export function toUnavailable(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const { code, writeErrors } = error as { code?: unknown; writeErrors?: unknown };
-  if (unavailableErrors.has(error.name) || (typeof code === 'number' && passing.has(code)))
+  if (unavailableErrors.has(error.name) || (typeof code === 'number' && temporaryErrorCodes.has(code)))
     return unavailable('Database', error);
   // A bulk write hides its cause. Without a code and a rejected write, the error is not a server response.
   const isInterruptedBulk =
@@ -116,7 +116,7 @@ export function toUnavailable(error: unknown): unknown {
 }
 
 /** Resolves like the work, or throws its error mapped by `toUnavailable`. */
-export async function reaching<T>(work: () => Promise<T>): Promise<T> {
+export async function mapUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

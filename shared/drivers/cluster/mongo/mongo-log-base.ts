@@ -1,5 +1,5 @@
 import type { Connection } from 'mongoose';
-import { reaching } from './mongo-connection.ts';
+import { mapUnavailable } from './mongo-connection.ts';
 
 /** The log that the store belongs to. */
 export interface LogBase {
@@ -32,7 +32,7 @@ const watermarksOf = (connection: Connection) =>
  * stored offsets. Throws `unavailable`.
  */
 export async function readSeenLog(connection: Connection): Promise<RecordedLog> {
-  const [known, watermarks] = await reaching(() =>
+  const [known, watermarks] = await mapUnavailable(() =>
     Promise.all([collectionOf(connection).findOne({ _id: 'log' }), watermarksOf(connection).find().toArray()]),
   );
   return {
@@ -47,7 +47,7 @@ export function baseOf({ known }: Pick<RecordedLog, 'known'>, partition: number)
 }
 
 /** Records the log in a store without one. If nodes do so concurrently, the first one wins. */
-export async function noteLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
+export async function recordLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
   await collectionOf(connection).updateOne(
     { _id: 'log' },
     { $setOnInsert: { clusterId, bases: [...bases] } },
@@ -60,7 +60,7 @@ export async function noteLog(connection: Connection, { clusterId, bases }: LogB
  * Must be repeated after a crash.
  */
 export function replaceLog(connection: Connection, { clusterId, bases }: LogBase): Promise<void> {
-  return reaching(async () => {
+  return mapUnavailable(async () => {
     // Moves the watermarks first, so that a node that starts in between is rejected: with the old bases, the log ends
     // below them.
     await watermarksOf(connection).bulkWrite(

@@ -8,7 +8,7 @@ const attemptsMax = 100;
 const deadlineMs = 10_000;
 const pauseMsMax = 50;
 /** After conflicts for this long, checks for abandoned transactions, and again after each interval. */
-const suspiciousMs = 250;
+const abandonedCheckMs = 250;
 /** MongoDB's code for a write conflict. */
 const writeConflict = 112;
 
@@ -23,7 +23,7 @@ export async function inTransaction(
   work: (session: ClientSession) => Promise<void>,
 ): Promise<void> {
   const deadline = performance.now() + deadlineMs;
-  let suspiciousAt = performance.now() + suspiciousMs;
+  let nextCheckAt = performance.now() + abandonedCheckMs;
   for (let attempt = 1; ; attempt++) {
     const session = await connection.startSession();
     try {
@@ -39,9 +39,9 @@ export async function inTransaction(
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // otherwise the server ends it
       if (!hasLabel(error, 'TransientTransactionError')) throw error;
       if (attempt === attemptsMax || performance.now() > deadline) throw unavailable('Database', error);
-      if (performance.now() > suspiciousAt && (error as { code?: unknown }).code === writeConflict) {
+      if (performance.now() > nextCheckAt && (error as { code?: unknown }).code === writeConflict) {
         await endAbandonedTransactions(connection).catch(() => undefined); // otherwise the server ends them
-        suspiciousAt = performance.now() + suspiciousMs;
+        nextCheckAt = performance.now() + abandonedCheckMs;
       }
     } finally {
       await session.endSession().catch(() => undefined); // otherwise the server removes it

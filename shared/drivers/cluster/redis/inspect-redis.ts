@@ -8,13 +8,13 @@ const versionMin = [6, 2] as const;
 
 /** Checks the version of Redis and the settings that protect jobs. */
 export async function inspectRedis(url: string, log: Logger): Promise<Finding[]> {
-  const found = findingsOf('Redis');
+  const findings = findingsOf('Redis');
   const connection = new RedisConnection({ url, name: 'tocsin-doctor', part: 'Redis', log });
   try {
     await connection.waitUntilUp(timeoutMs);
     if (!connection.isUp)
       return [
-        found.fault(
+        findings.fault(
           `not usable (${connection.lastError?.message ?? 'no response'}): check REDIS_URL, its password, and rediss:// for TLS`,
         ),
       ];
@@ -24,13 +24,13 @@ export async function inspectRedis(url: string, log: Logger): Promise<Finding[]>
     const version = /redis_version:(\S+)/.exec(await connection.run((redis) => redis.info('server')))?.[1] ?? 'unknown';
     return [
       isOld(version)
-        ? found.fault(`version ${version} is too old: ${versionMin.join('.')} or later is required`)
-        : found.ok(`version ${version}`),
-      ...redisSettingFindings(found, await readSettings(connection)),
-      ...clockFindings(found, Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000), [before, after]),
+        ? findings.fault(`version ${version} is too old: ${versionMin.join('.')} or later is required`)
+        : findings.ok(`version ${version}`),
+      ...redisSettingFindings(findings, await readSettings(connection)),
+      ...clockFindings(findings, Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000), [before, after]),
     ];
   } catch (error) {
-    return [found.fault(`no response (${(error as Error).message})`)];
+    return [findings.fault(`no response (${(error as Error).message})`)];
   } finally {
     connection.close();
   }
@@ -59,17 +59,19 @@ async function readSettings(connection: RedisConnection): Promise<RedisSettings>
 }
 
 /** Settings that can lose jobs. */
-export function redisSettingFindings(found: Findings, { policy, appendOnly }: RedisSettings): Finding[] {
+export function redisSettingFindings(findings: Findings, { policy, appendOnly }: RedisSettings): Finding[] {
   if (policy === undefined)
     return [
-      found.warning('its settings cannot be read: make sure that maxmemory-policy is noeviction and appendonly is yes'),
+      findings.warning(
+        'its settings cannot be read: make sure that maxmemory-policy is noeviction and appendonly is yes',
+      ),
     ];
   return [
     ...(policy === 'noeviction'
       ? []
-      : [found.fault(`maxmemory-policy is ${policy}: set noeviction, otherwise jobs are lost if memory is short`)]),
+      : [findings.fault(`maxmemory-policy is ${policy}: set noeviction, otherwise jobs are lost if memory is short`)]),
     ...(appendOnly === 'yes'
       ? []
-      : [found.warning('appendonly is no: set yes, otherwise a restart loses queued pushes and emails')]),
+      : [findings.warning('appendonly is no: set yes, otherwise a restart loses queued pushes and emails')]),
   ];
 }

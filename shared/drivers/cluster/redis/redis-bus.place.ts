@@ -12,7 +12,7 @@ export function newRedisPlace(url: string): Promise<BusPlace & { readonly keyPre
     hasManyNodes: true,
     open: () => openRedisBus({ url, keyPrefix, clock: Date.now, log: openLogger('test', 'silent') }),
     now: () => Date.now(),
-    passTime: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    advanceTime: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     remove: () => deleteKeys(url, keyPrefix),
   });
 }

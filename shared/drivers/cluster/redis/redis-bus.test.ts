@@ -49,7 +49,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await place.remove();
     });
 
-    const hear = async (channel: string): Promise<string[]> => {
+    const nextPayload = async (channel: string): Promise<string[]> => {
       const seen: string[] = [];
       await bus.subscribe(channel, (payload) => seen.push(payload));
       return seen;
@@ -87,7 +87,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
     });
 
     test('reports a silent Redis as unavailable within two seconds, even for running commands', async () => {
-      const seen = await hear('a');
+      const seen = await nextPayload('a');
       proxy.hold();
       const started = performance.now();
       await expect(bus.publish('a', ['lost'])).rejects.toMatchObject({ code: 'unavailable' });
@@ -103,8 +103,8 @@ describeWithEngines('redis', ({ redisUrl }) => {
     test('keeps retrying while Redis accepts connections without responding', async () => {
       proxy.hold();
       await eventually(() => !bus.isConnected, { timeoutMs: 5_000 });
-      const tries = proxy.acceptedCount;
-      await eventually(() => expect(proxy.acceptedCount).toBeGreaterThanOrEqual(tries + 4), { timeoutMs: 14_000 });
+      const attempts = proxy.acceptedCount;
+      await eventually(() => expect(proxy.acceptedCount).toBeGreaterThanOrEqual(attempts + 4), { timeoutMs: 14_000 });
       proxy.cut();
       await eventually(() => bus.isConnected);
     });
@@ -135,14 +135,14 @@ describeWithEngines('redis', ({ redisUrl }) => {
       await other.publish('a', ['follows']);
       await eventually(() => expect(seen).toEqual(['follows']));
       await (failure as Unconfirmed).subscription.close();
-      const later = await hear('a');
+      const later = await nextPayload('a');
       await other.publish('a', ['later']);
       await eventually(() => expect(later).toEqual(['later']));
       expect(seen).toEqual(['follows']);
     });
 
     test('another listener of a confirmed channel also gets the failure', async () => {
-      await hear('a');
+      await nextPayload('a');
       proxy.cut({ refuse: true });
       await eventually(() => !bus.isConnected);
       await expect(bus.subscribe('a', () => undefined)).rejects.toBeInstanceOf(Unconfirmed);
@@ -177,17 +177,17 @@ describeWithEngines('redis', ({ redisUrl }) => {
       expect(bus.isConnected).toBe(false);
       proxy.restore();
       await eventually(() => bus.isConnected);
-      const seen = await hear('a');
+      const seen = await nextPayload('a');
       await bus.publish('a', ['x']);
       await eventually(() => expect(seen).toEqual(['x']));
     });
 
     test('does not call a removed connection listener', async () => {
-      const told: boolean[] = [];
-      bus.onConnected((connected) => told.push(connected))();
+      const reported: boolean[] = [];
+      bus.onConnected((connected) => reported.push(connected))();
       proxy.cut();
       await eventually(() => expect(events).toEqual([false, true]));
-      expect(told).toEqual([]);
+      expect(reported).toEqual([]);
     });
   });
 });

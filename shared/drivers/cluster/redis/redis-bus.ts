@@ -23,7 +23,7 @@ export interface RedisBusOptions {
  */
 export async function openRedisBus(options: RedisBusOptions): Promise<Bus> {
   const bus = new RedisBus(options);
-  await bus.settle();
+  await bus.waitUntilOpen();
   return bus;
 }
 
@@ -64,7 +64,7 @@ class RedisBus implements Bus {
     this.#sweepTimer = setInterval(() => this.#budgets.sweep(clock()), sweepIntervalMs);
   }
 
-  async settle(): Promise<void> {
+  async waitUntilOpen(): Promise<void> {
     const timer = setTimeout(this.#settled.resolve, openTimeoutMs);
     await this.#settled.promise;
     clearTimeout(timer);

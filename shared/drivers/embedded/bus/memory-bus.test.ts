@@ -25,7 +25,7 @@ function newMemoryPlace(): Promise<BusPlace & { file: SqliteFile }> {
     hasManyNodes: false,
     open: () => Promise.resolve(openMemoryBus({ clock: () => now, budgetFile: file, log: quiet })),
     now: () => now,
-    passTime: (ms) => {
+    advanceTime: (ms) => {
       now += ms;
       return Promise.resolve();
     },
@@ -97,7 +97,7 @@ describe('memory: budgets in the file', () => {
   test('removes all ended budgets from the file', async () => {
     for (let n = 0; n < 2_500; n += 1) await bus.takeBudget([hour(`old-${n}`)], place.now());
     await eventually(() => expect(rows().length).toBe(2_500));
-    await place.passTime(3_600_001);
+    await place.advanceTime(3_600_001);
     await bus.takeBudget([hour('new')], place.now());
     await eventually(() => expect(rows()).toEqual([{ key: 'new', uses: 1 }]));
   });

@@ -15,13 +15,13 @@ export function inspectDataDir(
   dir: string,
   { fileName, schemaVersion }: { fileName: string; schemaVersion: number },
 ): Finding[] {
-  const found = findingsOf('DATA_DIR');
+  const findings = findingsOf('DATA_DIR');
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     accessSync(dir, constants.W_OK);
   } catch (error) {
     return [
-      found.fault(
+      findings.fault(
         `${dir} is not writable (${(error as NodeJS.ErrnoException).code}): change its owner to the user that runs Tocsin, or set DATA_DIR to another directory`,
       ),
     ];
@@ -31,29 +31,29 @@ export function inspectDataDir(
   const space = `${(free / gibibyte).toFixed(1)} GiB free`;
   return [
     free < freeBytesMin
-      ? found.warning(`${dir} has ${space}: publishes fail when the disk is full`)
-      : found.ok(`${dir} is writable, ${space}`),
-    inspectFile(found, join(dir, fileName), schemaVersion),
+      ? findings.warning(`${dir} has ${space}: publishes fail when the disk is full`)
+      : findings.ok(`${dir} is writable, ${space}`),
+    inspectFile(findings, join(dir, fileName), schemaVersion),
   ];
 }
 
-function inspectFile(found: Findings, path: string, schemaVersion: number): Finding {
-  if (!existsSync(path)) return found.ok(`${path} will be created at the first start`);
+function inspectFile(findings: Findings, path: string, schemaVersion: number): Finding {
+  if (!existsSync(path)) return findings.ok(`${path} will be created at the first start`);
   try {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     try {
       const version = schemaVersionOf(db);
       if (version > schemaVersion)
-        return found.fault(
+        return findings.fault(
           `${path} was written by a newer version of Tocsin (schema ${version}, this version supports ${schemaVersion}): use that version`,
         );
-      return found.ok(
+      return findings.ok(
         `${path} opens, ${(statSync(path).size / 2 ** 20).toFixed(0)} MiB${version < schemaVersion ? ', the next start migrates it to the latest schema' : ''}`,
       );
     } finally {
       db.close();
     }
   } catch (error) {
-    return found.fault(`${path} cannot be read (${(error as Error).message}): restore a backup`);
+    return findings.fault(`${path} cannot be read (${(error as Error).message}): restore a backup`);
   }
 }

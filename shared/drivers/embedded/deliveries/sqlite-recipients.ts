@@ -10,7 +10,7 @@ type Statements = ReturnType<typeof statementCache>;
 type Row = readonly SQLOutputValue[];
 
 /** Limits the rows per page, because a selective filter could otherwise read a whole topic. */
-const lookedAtMax = 2_000;
+const scannedMax = 2_000;
 
 /** Reads pages of a topic's recipients from the tables of the documents driver. */
 export function sqliteRecipients(
@@ -22,15 +22,15 @@ export function sqliteRecipients(
 } {
   const ofTopic = `${documentTableName(subscriptions)} INDEXED BY ${indexName(subscriptions, 'byTopic')} WHERE topic_id = ?1 AND mobile_enabled = 1`;
   // IDs are the last column of the index, because the table is clustered by them.
-  const lookedAt = `FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT ${lookedAtMax}`;
-  const passing = `
+  const scannedRows = `FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT ${scannedMax}`;
+  const matchingRows = `
     SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at
-    FROM (SELECT * ${lookedAt})
+    FROM (SELECT * ${scannedRows})
     WHERE priority_threshold <= ?3 AND (
       json_array_length(tags_filter) = 0
       OR EXISTS (SELECT 1 FROM json_each(tags_filter) AS wanted WHERE wanted.value IN (SELECT value FROM json_each(?4))))
     ORDER BY id LIMIT ?5`;
-  const lastLookedAt = `SELECT id FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT 1 OFFSET ${lookedAtMax - 1}`;
+  const lastScanned = `SELECT id FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT 1 OFFSET ${scannedMax - 1}`;
   const activeDevices = `
     SELECT user_id, id, platform, push_token, doubted_at, created_at FROM ${documentTableName(devices)} INDEXED BY ${indexName(devices, 'byUser')}
     WHERE user_id IN (SELECT value FROM json_each(?)) AND is_active = 1 ORDER BY user_id, created_at, id`;
@@ -53,7 +53,7 @@ export function sqliteRecipients(
   return {
     recipients({ topicId, message }, { after, limit }) {
       const from = after ?? '';
-      const found = statement(passing).all(
+      const found = statement(matchingRows).all(
         topicId,
         from,
         message.priority,
@@ -62,7 +62,7 @@ export function sqliteRecipients(
       ) as unknown as Row[];
       const rows = found.slice(0, limit);
       const last =
-        found.length > limit ? rows.at(-1) : (statement(lastLookedAt).get(topicId, from) as unknown as Row | undefined);
+        found.length > limit ? rows.at(-1) : (statement(lastScanned).get(topicId, from) as unknown as Row | undefined);
       const byUser = devicesOf(rows.map((row) => row[1] as string));
       const recipients = rows.map((row): Recipient => ({
         subscriptionId: row[0] as string,

@@ -50,10 +50,10 @@ export function openSqliteDocuments({
     increment: async (collection, id, by) => write([collection], incrementWork(access, tableOf(collection), id, by)),
     raise: async (collection, ids, raised) => {
       checkAtMost(ids.length, documentLimits.ids, 'ids');
-      for (let at = 0; at === 0 || at < ids.length; at += raisedAtOnce) {
+      for (let at = 0; at === 0 || at < ids.length; at += raisedPerWrite) {
         await write(
           [collection],
-          raiseWork(access, tableOf(collection), { ids: ids.slice(at, at + raisedAtOnce), ...raised }),
+          raiseWork(access, tableOf(collection), { ids: ids.slice(at, at + raisedPerWrite), ...raised }),
           'bulk',
         );
       }
@@ -73,7 +73,7 @@ export function openSqliteDocuments({
 }
 
 /** Rows per write, because hundreds of scattered rows would block the event loop and other commits. */
-const raisedAtOnce = 100;
+const raisedPerWrite = 100;
 
 type Named = { readonly name: string };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openLogger } from '../../../platform/logger.ts';
 import { jobQueueContract } from '../../../contracts/job-queue/job-queue.contract.ts';
-import { collect, newJob, newJobs, nothingLeft } from '../../../contracts/job-queue/job-queue.fixtures.ts';
+import { collect, newJob, newJobs, waitUntilIdle } from '../../../contracts/job-queue/job-queue.fixtures.ts';
 import { RetryLater, type JobQueue } from '../../../ports/job-queue.ts';
 import { eventually } from '../../../testing/eventually.ts';
 import { checkedJob } from '../../job-rules.ts';
@@ -50,7 +50,7 @@ describe('sqlite: the job queue in a shared file', () => {
     await jobs.add(queue, newJobs(1));
     await eventually(() => workers.flatMap(({ ids }) => ids()).length === 4);
     ending.resolve();
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(new Set(workers.flatMap(({ ids }) => ids())).size).toBe(4);
   });
 
@@ -67,7 +67,7 @@ describe('sqlite: the job queue in a shared file', () => {
       },
     });
     await jobs.add(queue, newJobs(40));
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(new Set(runs.map(({ id }) => id)).size).toBe(40);
     expect(runs.length).toBe(40);
   });
@@ -79,7 +79,7 @@ describe('sqlite: the job queue in a shared file', () => {
     await eventually(async () => expect(await jobs.counts(queue)).toMatchObject({ delayed: 2_500 }));
     now += 10_000;
     await eventually(() => ids().length >= 2_500);
-    await nothingLeft(jobs, queue);
+    await waitUntilIdle(jobs, queue);
     expect(new Set(ids())).toEqual(new Set(added.map(({ id }) => id)));
     expect(ids().length).toBe(2_500);
   });

@@ -10,7 +10,7 @@ const batchSizeDefault = 1_000;
 
 /** The part of the log that a group member uses. */
 export interface MemberSource {
-  /** Returns records from the offset, and the offset to continue from if there are none. */
+  /** Returns records from the offset, and the offset to continue from if the list is empty. */
   read(offset: number, limit: number): { records: PlacedRecord[]; nextOffset: number };
   /** Resolves when a record is committed after the call, or the signal is aborted. */
   appended(signal: AbortSignal): Promise<void>;

@@ -18,14 +18,15 @@ interface RemovedRow {
 
 export interface SqliteMessageRemoval {
   /**
-   * No message that expired at or before the time, except those of topics in `except`, expired before this time.
+   * Returns a lower bound on the expiry of unremoved messages that expired at or before the time, without topics in
+   * `except`.
    */
   expiredFrom(time: number, except: readonly string[]): number;
   countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
   removeTopic(topicId: string, limit: number): Promise<number>;
   /** Call when a message with this or a later expiry is written. */
-  written(expiresAt: number): void;
+  onWritten(expiresAt: number): void;
   /** Adds the correction to the topic's count. Other writes do not change the difference, so it can be added later. */
   addToCount(topicId: string, count: number): Promise<void>;
 }
@@ -101,7 +102,7 @@ export function sqliteMessageRemoval(
       return removed;
     },
 
-    written: due.written,
+    onWritten: due.onWritten,
     addToCount: (topicId, count) => file.write(() => void sql.addToCountOf.run(count, topicId)),
 
     async removeTopic(topicId, limit) {
@@ -120,23 +121,23 @@ export function sqliteMessageRemoval(
 /** Finds expired messages, except those of topics in `except`, oldest expiry first. */
 function dueMessages(sql: ReturnType<typeof prepareStatements>) {
   /** Skips messages that expired before `from`: they belong to topics in `except` or were removed. */
-  let passed = { except: '[]', from: 0, time: 0 };
+  let swept = { except: '[]', from: 0, time: 0 };
   const dueFrom = (time: number, except: string): number =>
-    passed.except === except && passed.time <= time ? passed.from : 0;
+    swept.except === except && swept.time <= time ? swept.from : 0;
   return {
     from: dueFrom,
     first(time: number, limit: number, except: string): readonly RemovedRow[] {
       const rows = sql.expired.all(dueFrom(time, except), time, except, limit) as unknown as RemovedRow[];
-      passed = { except, from: rows[0]?.expires_at ?? time, time };
+      swept = { except, from: rows[0]?.expires_at ?? time, time };
       return rows;
     },
-    written(expiresAt: number): void {
+    onWritten(expiresAt: number): void {
       // The clock went back, or the expiry of a message changed.
-      if (expiresAt <= passed.from) passed = { ...passed, from: expiresAt };
+      if (expiresAt <= swept.from) swept = { ...swept, from: expiresAt };
     },
     count(time: number, max: number, except: string): number {
       const { count } = sql.countExpired.get(dueFrom(time, except), time, except, max) as { count: number };
-      if (count === 0) passed = { except, from: time, time };
+      if (count === 0) swept = { except, from: time, time };
       return count;
     },
   };

@@ -14,13 +14,13 @@ export type Steps<T> = Generator<void, T, void>;
 /** Rows per step. */
 const rowsPerStep = 2_000;
 /** The cost of starting a topic, in rows. */
-const rowsToBegin = 20;
+const topicStartCost = 20;
 /** Topics per statement when finding the newest messages. */
 const topicsAtOnce = 100;
 /** Above this number of messages, pages of a topic use milestones where possible, instead of counting rows. */
-const passedOverMax = 2_000;
+const skippedMax = 2_000;
 /** Above this number of rows, finds the bounds of a time range first. */
-const narrowedFrom = 2_000;
+const narrowAbove = 2_000;
 
 /** The result of a search as rows, which are sent between threads in a third of the time of messages (measured). */
 export interface FoundRows {
@@ -93,7 +93,7 @@ function* pageOffsets(
   const condition = messageConditions(filter);
   const below = Math.max(0, total - page.offset - page.limit);
   const limit = total - page.offset - below;
-  if (matchesAllMessages(filter) && Math.min(below, page.offset) >= passedOverMax) {
+  if (matchesAllMessages(filter) && Math.min(below, page.offset) >= skippedMax) {
     const from = yield* milestones.find(range, condition, {
       rank: below,
       stamp: () => `${reader.dataVersion()} ${total}`,
@@ -185,7 +185,7 @@ function* newestOfAll(
   const last = topics[0]?.lastOffset ?? -1;
   const share = topics.reduce((sum, topic) => sum + topic.count, 0) / (last + 1);
   const expected = count / share;
-  if (!(expected < topics.length * rowsToBegin)) return null;
+  if (!(expected < topics.length * topicStartCost)) return null;
   const wantedTopics = new Set(topics.map(({ topic }) => topic));
   const found: number[] = [];
   let before = last + 1;
@@ -243,7 +243,7 @@ function* newestOfEach(
   const condition = messageConditions(filter);
   let newest: number[] = [];
   let floor = -1;
-  let looked = 0;
+  let scanned = 0;
   for (const topic of topics) {
     if (topic.lastOffset <= floor) break;
     const { after, upTo } = rangeOf(reader, filter, topic);
@@ -257,9 +257,9 @@ function* newestOfEach(
       newest = highest(newest, count);
       floor = newest.at(-1)!;
     }
-    looked += rowsToBegin + Math.max(topic.count, found.length);
-    if (looked < rowsPerStep) continue;
-    looked = 0;
+    scanned += topicStartCost + Math.max(topic.count, found.length);
+    if (scanned < rowsPerStep) continue;
+    scanned = 0;
     yield;
   }
   return highest(newest, count);
@@ -270,8 +270,8 @@ const highest = (offsets: number[], count: number): number[] => offsets.sort((a,
 /** Returns the part of the topic that can contain results. */
 function rangeOf(reader: SearchStatements, filter: MessageFilter, { topic, count, lastOffset }: TopicRow): Range {
   const isNarrow = filter.from !== null || filter.to !== null;
-  return isNarrow && count > narrowedFrom
-    ? reader.narrowed(topic, filter, lastOffset)
+  return isNarrow && count > narrowAbove
+    ? reader.narrow(topic, filter, lastOffset)
     : { topic, after: -1, upTo: lastOffset };
 }
 
@@ -290,7 +290,7 @@ function* ranges(
     const whole = rangeOf(reader, filter, one);
     if (count <= rowsPerStep) {
       yield whole;
-      rows += count + rowsToBegin;
+      rows += count + topicStartCost;
     } else {
       const width = Math.ceil(((lastOffset + 1) / count) * rowsPerStep);
       for (let upTo = whole.upTo; upTo > whole.after; upTo -= width) {

@@ -43,7 +43,7 @@ export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessa
     end: () => (sql.end.get() as { position: number }).position,
     apply(records) {
       const now = clock();
-      const topics = tally(sql, records);
+      const topics = countByTopic(sql, records);
       let areNew = true;
       for (const placed of records) {
         const topic = topics.get(placed.record.message.topicId)!;
@@ -64,7 +64,7 @@ export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessa
  * Finds the topics' numbers and updates their counters by one statement per topic, as if every message were new, which
  * is nearly always true.
  */
-function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, TopicChange> {
+function countByTopic(sql: Statements, records: readonly PlacedRecord[]): Map<string, TopicChange> {
   const topics = new Map<string, TopicChange>();
   for (const { offset, record } of records) {
     let topic = topics.get(record.message.topicId);
@@ -87,7 +87,7 @@ function tally(sql: Statements, records: readonly PlacedRecord[]): Map<string, T
 /** Returns the record's contribution to its topic's count. So do the three functions below. */
 function applyRecord(sql: Statements, topic: number, { offset, record }: PlacedRecord, now: number): number {
   if (record.message.expiresAt <= now) {
-    keepEnd(sql, offset);
+    storeEnd(sql, offset);
     return 0;
   }
   return record.type === 'message'
@@ -112,15 +112,15 @@ function applyMessage(sql: Statements, topic: number, offset: number, message: M
       message.editedAt,
       null,
     ).changes === 1;
-  return isNew ? 1 : meetStored(sql, offset, message);
+  return isNew ? 1 : mergeIntoStored(sql, offset, message);
 }
 
 /** Applies a message record whose message row exists: a repeated record, a duplicate, or the message of a stub. */
-function meetStored(sql: Statements, offset: number, message: Message): number {
+function mergeIntoStored(sql: Statements, offset: number, message: Message): number {
   const stored = sql.stateOf.get(message.id) as StoredState | undefined;
   if (stored === undefined)
     throw new Error(`offset ${offset} of the log contains a different message than ${message.id}`);
-  keepEnd(sql, Math.max(offset, stored.offset));
+  storeEnd(sql, Math.max(offset, stored.offset));
   if (stored.offset >= 0 && stored.offset <= offset) return 0;
   if (stored.content_rev === stubRev) setContent(sql, message, asPublished);
   sql.move.run(offset, message.id);
@@ -177,8 +177,8 @@ function setContent(sql: Statements, message: Message, contentRev: number): void
 }
 
 /** Stores the end of the log if no row exists at its last offset. */
-function keepEnd(sql: Statements, offset: number): void {
-  sql.keepEnd.run(offset + 1);
+function storeEnd(sql: Statements, offset: number): void {
+  sql.storeEnd.run(offset + 1);
 }
 
 function prepareStatements(db: DatabaseSync) {
@@ -204,6 +204,6 @@ function prepareStatements(db: DatabaseSync) {
     end: db.prepare(`
       SELECT max((SELECT position FROM log_end), coalesce((SELECT max(offset) FROM messages), -1) + 1,
         coalesce((SELECT max(offset) FROM message_changes), -1) + 1) AS position`),
-    keepEnd: db.prepare('UPDATE log_end SET position = max(position, ?)'),
+    storeEnd: db.prepare('UPDATE log_end SET position = max(position, ?)'),
   };
 }

@@ -71,17 +71,17 @@ describe('SQLite: the messages as the table of the log', () => {
     const edit = edited(2, a, { message: 'edited' });
     const deletion = deleted(4, b, now + 5);
     await file.write(() => store.applySync([published(0, a), published(1, b), edit, deletion]));
-    const shownA = edit.record.message;
-    const shownB = deletion.record.message;
+    const messageA = edit.record.message;
+    const messageB = deletion.record.message;
     expect(store.readFrom(0, 10)).toEqual([
-      { partition: 0, offset: 0, record: { type: 'message', timestamp: a.timestamp, message: shownA } },
-      { partition: 0, offset: 1, record: { type: 'message', timestamp: b.timestamp, message: shownB } },
+      { partition: 0, offset: 0, record: { type: 'message', timestamp: a.timestamp, message: messageA } },
+      { partition: 0, offset: 1, record: { type: 'message', timestamp: b.timestamp, message: messageB } },
       {
         partition: 0,
         offset: 2,
-        record: { type: 'message_edited', timestamp: edit.record.timestamp, message: shownA },
+        record: { type: 'message_edited', timestamp: edit.record.timestamp, message: messageA },
       },
-      { partition: 0, offset: 4, record: { type: 'message_deleted', timestamp: now + 5, message: shownB } },
+      { partition: 0, offset: 4, record: { type: 'message_deleted', timestamp: now + 5, message: messageB } },
     ]);
     expect(store.readFrom(1, 2).map(({ offset }) => offset)).toEqual([1, 2]);
     expect(store.readFrom(5, 2)).toEqual([]);
@@ -140,17 +140,17 @@ describe('SQLite: the messages as the table of the log', () => {
   });
 
   test('reconciles just-written records according to the current table', async () => {
-    const settledOffsets = async (...records: Parameters<typeof store.reconcile>[1]) =>
+    const reconciledOffsets = async (...records: Parameters<typeof store.reconcile>[1]) =>
       (await store.reconcile(0, records)).map(({ offset }) => offset);
     const [message, other] = [testMessage(newId()), testMessage(newId())];
     const [first, copy, third] = [published(4, message), published(5, message), published(6, other)];
     await file.write(() => store.applySync([first]));
     await file.write(() => store.applySync([copy, third]));
-    expect(await settledOffsets(first, copy, third)).toEqual([4, 6]);
+    expect(await reconciledOffsets(first, copy, third)).toEqual([4, 6]);
 
     const earlier = published(2, message);
     await store.apply([earlier]);
-    expect(await settledOffsets(earlier, first, third)).toEqual([2, 6]);
+    expect(await reconciledOffsets(earlier, first, third)).toEqual([2, 6]);
 
     await file.write(() => store.applySync([published(7, other)]));
     const last = published(8, testMessage(other.topicId));

@@ -50,12 +50,12 @@ export function openSqliteMessages({
   const countAfter = sqliteUnreadCounts(file.db, counts);
   const recent = new RecentMessages();
   const hasForeignCommits = foreignCommitDetector(file.db);
-  const sweeping = openSweeping(file, writer.end, { recent, counts });
+  const sweeping = openRetention(file, writer.end, { recent, counts });
   const { removal } = sweeping;
   const clearCaches = () => {
     recent.clear();
     counts.clear();
-    removal.written(0);
+    removal.onWritten(0);
   };
   const { pages, texts, plans } = openReaders(file.path, workMsMax);
 
@@ -65,7 +65,7 @@ export function openSqliteMessages({
       record: { message },
     } of records) {
       counts.changed(message.topicId);
-      removal.written(message.expiresAt);
+      removal.onWritten(message.expiresAt);
     }
     file.afterCommit(() => {
       if (areNew) for (const { offset, record } of records) recent.add(offset, record.message.id);
@@ -81,21 +81,21 @@ export function openSqliteMessages({
     if (missing.length > 0) await file.write(() => applySync(missing));
   };
 
-  const settle = async (records: readonly PlacedRecord[]): Promise<ReconciledRecord[]> => {
+  const reconcileRecords = async (records: readonly PlacedRecord[]): Promise<ReconciledRecord[]> => {
     await apply(records);
     if (hasForeignCommits()) clearCaches();
     const now = clock();
-    const settled = records.filter((placed) => placed.record.message.expiresAt > now && isStored(placed));
-    return withPreviousOffsets(reads, settled);
+    const reconciled = records.filter((placed) => placed.record.message.expiresAt > now && isStored(placed));
+    return withPreviousOffsets(reads, reconciled);
   };
 
   return {
     applySync,
     readFrom: reads.readFrom,
     end: writer.end,
-    apply: (records) => reaching(() => apply(records)),
-    reconcile: (_partition, records) => reaching(() => settle(records)),
-    watermark: () => reaching(() => writer.end() - 1),
+    apply: (records) => mapUnavailable(() => apply(records)),
+    reconcile: (_partition, records) => mapUnavailable(() => reconcileRecords(records)),
+    watermark: () => mapUnavailable(() => writer.end() - 1),
     moveWatermark: async () => undefined,
     ...readsOf(reads),
     countAfter: (marks, page) =>
@@ -117,7 +117,7 @@ function readsOf(reads: SqliteMessageReads): Omit<MessageReads, 'countAfter'> {
     findMany: (messageIds) => reaching(() => messageIds.map(reads.find).filter((message) => message !== null)),
     newest: (topicId, page) => reaching(() => reads.newest(topicId, page)),
     newestOfEach: (topicIds, now) =>
-      reaching(
+      mapUnavailable(
         () =>
           new Map(
             topicIds
@@ -160,7 +160,7 @@ function searchesOf(pages: SqliteReader, texts: SqliteReader): Pick<Messages, 's
 }
 
 /** The writes of sweeps, which invalidate cached data of the messages. */
-function openSweeping(
+function openRetention(
   file: SqliteFile,
   end: () => number,
   { recent, counts }: { recent: RecentMessages; counts: CountCache },
@@ -174,7 +174,7 @@ function openSweeping(
   });
   const changeLifetime = sqliteLifetimes(file, (topicId, earliest) => {
     counts.changed(topicId);
-    removal.written(earliest);
+    removal.onWritten(earliest);
   });
   return { removal, changeLifetime, redactDeleted: sqliteContentRemoval(file), reclaimSpace: sqliteFreePages(file) };
 }
@@ -196,19 +196,19 @@ function sweepsOf({
   reclaimSpace,
 }: Sweeps): MessageRetention & Pick<SqliteMessages, 'reclaimSpace'> {
   return {
-    reclaimSpace: () => reaching(reclaimSpace),
-    changeLifetime: (topicId, of) => reaching(() => changeLifetime(topicId, of)),
-    redactDeleted: (time, limit, except) => reaching(() => redactDeleted(time, limit, except)),
-    removeExpired: (time, limit, except) => reaching(() => removal.removeExpired(time, limit, except)),
-    removeTopic: (topicId, limit) => reaching(() => removal.removeTopic(topicId, limit)),
+    reclaimSpace: () => mapUnavailable(reclaimSpace),
+    changeLifetime: (topicId, of) => mapUnavailable(() => changeLifetime(topicId, of)),
+    redactDeleted: (time, limit, except) => mapUnavailable(() => redactDeleted(time, limit, except)),
+    removeExpired: (time, limit, except) => mapUnavailable(() => removal.removeExpired(time, limit, except)),
+    removeTopic: (topicId, limit) => mapUnavailable(() => removal.removeTopic(topicId, limit)),
     expired: (time, except = []) =>
       plans.run<ExpiredOfTopic[]>({ kind: 'expired', from: removal.expiredFrom(time, except), time, except }),
-    countExpired: (time, of) => reaching(() => removal.countExpired(time, of)),
+    countExpired: (time, of) => mapUnavailable(() => removal.countExpired(time, of)),
     oldestKept: async (topicIds, time) =>
       new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
     recount: async (topicId) => {
       const drift = await plans.run<number>({ kind: 'count-drift', topicId });
-      if (drift !== 0) await reaching(() => removal.addToCount(topicId, drift));
+      if (drift !== 0) await mapUnavailable(() => removal.addToCount(topicId, drift));
       return drift;
     },
   };
@@ -230,7 +230,7 @@ function isRecent(recent: RecentMessages, { offset, record }: PlacedRecord): boo
 }
 
 /** Returns the result of the call, or throws its error mapped to the port's errors. */
-async function reaching<T>(call: () => T | Promise<T>): Promise<T> {
+async function mapUnavailable<T>(call: () => T | Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

@@ -143,7 +143,7 @@ export class SearchStatements {
   }
 
   /** Returns the part of the topic that can contain the filter's time range. */
-  narrowed(topic: number, { from, to }: MessageFilter, lastOffset: number): Range {
+  narrow(topic: number, { from, to }: MessageFilter, lastOffset: number): Range {
     const first = from === null ? 0 : this.#offsetAtTime(topic, from);
     const end = to === null ? null : this.#offsetAtTime(topic, to + clockSkewMs + 1);
     return { topic, after: (first ?? lastOffset + 1) - 1, upTo: end === null ? lastOffset : end - 1 };

@@ -109,8 +109,8 @@ function unreadQueries(db: DatabaseSync) {
 }
 
 /** Returns the count; null if the mark may be older than all scanned messages. */
-function toCount([looked, count, oldest, until]: NewestCount, limit: number, after: number): Count | null {
-  return looked < limit || oldest! < after - clockSkewMs ? { count, until: until ?? Infinity } : null;
+function toCount([scanned, count, oldest, until]: NewestCount, limit: number, after: number): Count | null {
+  return scanned < limit || oldest! < after - clockSkewMs ? { count, until: until ?? Infinity } : null;
 }
 
 /** All statements read only the index. */

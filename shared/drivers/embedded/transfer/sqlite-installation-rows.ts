@@ -5,7 +5,7 @@ import { baseAbove } from '../../../domain/log/base-above.ts';
 import { logGroups } from '../../../domain/log/log-groups.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { AnyCollection } from '../../../ports/document-checks.ts';
-import { rowsPageMax, type ImportPlace, type InstallationRows } from '../../../ports/installation-rows.ts';
+import { rowsPageMax, type ImportProgress, type InstallationRows } from '../../../ports/installation-rows.ts';
 import { installationParts } from '../../installation-parts.ts';
 import { DataDirInUse, lockDataDir } from '../data-dir/lock-data-dir.ts';
 import { sqliteDocumentPart } from './sqlite-document-part.ts';
@@ -34,7 +34,7 @@ export function sqliteInstallationRows({
   isShared,
   close,
 }: SqliteInstallationOptions): InstallationRows {
-  const placeFile = placeFileOf(dataDir);
+  const progressFile = progressFileOf(dataDir);
   const statement = statementCache(file.db);
   const all = (sql: string, ...params: SQLInputValue[]) =>
     statement(sql).all(...params) as unknown as SQLInputValue[][];
@@ -60,11 +60,11 @@ export function sqliteInstallationRows({
       file.write(() => {
         for (const row of rows) partOf(name).write(row);
       }),
-    importPlace: async () => readImportPlace(placeFile),
-    keepImportPlace: async (place) => {
+    importProgress: async () => readImportProgress(progressFile),
+    saveImportProgress: async (place) => {
       // Written atomically, because an import could not resume from a damaged file.
-      writeFileSync(`${placeFile}.new`, JSON.stringify(place), { flush: true });
-      renameSync(`${placeFile}.new`, placeFile);
+      writeFileSync(`${progressFile}.new`, JSON.stringify(place), { flush: true });
+      renameSync(`${progressFile}.new`, progressFile);
     },
     finishImport: async (ends) => {
       const base = baseAbove(Math.max(...ends) - 1);
@@ -79,21 +79,21 @@ export function sqliteInstallationRows({
           );
         }
       });
-      rmSync(placeFile, { force: true });
+      rmSync(progressFile, { force: true });
     },
-    state: async () => ({ obstacles: [], notes: isShared ? [sharedNote] : [] }),
+    state: async () => ({ blockers: [], notes: isShared ? [runningServerWarning] : [] }),
     close,
   };
 }
 
-const sharedNote =
+const runningServerWarning =
   'a server runs on this directory: the export does not contain later messages. To move the installation, stop the server first';
 
-const placeFileOf = (dataDir: string): string => join(dataDir, 'import.json');
+const progressFileOf = (dataDir: string): string => join(dataDir, 'import.json');
 
 /** Rejects a directory with an unfinished import. */
 export function requireNoImport(dataDir: string): void {
-  if (readImportPlace(placeFileOf(dataDir)) === null) return;
+  if (readImportProgress(progressFileOf(dataDir)) === null) return;
   throw new Error(
     `An import into ${dataDir} is unfinished: run the same \`tocsin import\` again, or remove the directory`,
   );
@@ -112,6 +112,6 @@ export function takeInstallation(dataDir: string, purpose: 'export' | 'import'):
 }
 
 /** Returns the progress of an unfinished import, or null. */
-function readImportPlace(placeFile: string): ImportPlace | null {
-  return existsSync(placeFile) ? (JSON.parse(readFileSync(placeFile, 'utf8')) as ImportPlace) : null;
+function readImportProgress(progressFile: string): ImportProgress | null {
+  return existsSync(progressFile) ? (JSON.parse(readFileSync(progressFile, 'utf8')) as ImportProgress) : null;
 }

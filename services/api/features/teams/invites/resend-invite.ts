@@ -2,7 +2,7 @@ import { inviteLifetimeMs } from '@tocsin/shared/domain/teams/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
-import { addMail, mayMail } from '@tocsin/shared/runtime/request-mail.ts';
+import { addMail, takeMailBudget } from '@tocsin/shared/runtime/request-mail.ts';
 import type { ApiDeps } from '../../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../../http/route.ts';
 import { inviteNotFound, loadInvite } from './load-invite.ts';
@@ -25,7 +25,7 @@ export function resendInvite(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' |
     },
     async handle(context, { loaded: { id, email } }) {
       // If no email can be queued, the previous link stays valid.
-      const isMailed = await mayMail(deps, email, 'team-invite');
+      const isMailed = await takeMailBudget(deps, email, 'team-invite');
       await renew(deps.engine.documents, id, { expiresAt: context.now + inviteLifetimeMs, isMailed });
       if (isMailed) await addMail(deps, { kind: 'team-invite', inviteId: id });
       return { status: 204 };

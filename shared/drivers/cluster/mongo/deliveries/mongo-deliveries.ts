@@ -4,7 +4,7 @@ import type { Subscription } from '../../../../domain/push/subscription.ts';
 import { deliveryStatuses, type Deliveries, type DeliveryStatus } from '../../../../ports/deliveries.ts';
 import { checkClaims, checkDeviceIds, chunkOutcomes } from '../../../../ports/delivery-checks.ts';
 import type { Collection } from '../../../../ports/documents.ts';
-import { ignoring, indexNotFound, reaching } from '../mongo-connection.ts';
+import { ignoring, indexNotFound, mapUnavailable } from '../mongo-connection.ts';
 import { claimRows, recordRows, type Ledger } from './mongo-delivery-ledger.ts';
 import { deliveryOf, rowIdOf, rowIdsOf, slotMs, slotOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
 import { mongoRecipients } from './mongo-recipients.ts';
@@ -17,7 +17,7 @@ export interface MongoDeliveriesOptions {
 
 const ledgerName = 'deliveries';
 /** The index by time of earlier versions. */
-const formerIndex = 'byTime';
+const legacyIndex = 'byTime';
 const indexes = { byUser: 'byUser', bySlot: 'bySlot' } as const;
 
 /** Rows per command, because a large command holds its locks too long. */
@@ -34,31 +34,31 @@ export async function openMongoDeliveries({
   devices,
 }: MongoDeliveriesOptions): Promise<Deliveries> {
   const ledger = connection.collection<DeliveryRow>(ledgerName) as unknown as Ledger;
-  await reaching(() =>
+  await mapUnavailable(() =>
     ledger.createIndexes([
       // Finds pushes to a user's own devices without reading those of others.
       { name: indexes.byUser, key: { userId: 1, _id: 1 } },
       { name: indexes.bySlot, key: { slot: 1 } },
     ]),
   );
-  await reaching(() => ledger.dropIndex(formerIndex).catch(ignoring(indexNotFound)));
+  await mapUnavailable(() => ledger.dropIndex(legacyIndex).catch(ignoring(indexNotFound)));
   const walk = mongoRecipients(connection, { subscriptions, devices });
   return {
-    recipients: (match, page) => reaching(() => walk.recipients(match, page)),
-    hasRecipients: (topicId) => reaching(() => walk.hasRecipients(topicId)),
+    recipients: (match, page) => mapUnavailable(() => walk.recipients(match, page)),
+    hasRecipients: (topicId) => mapUnavailable(() => walk.hasRecipients(topicId)),
     claim: (claims, at) =>
-      reaching(async () => {
+      mapUnavailable(async () => {
         const checked = checkClaims(claims);
         return checked.length === 0 ? new Set<string>() : claimRows(ledger, checked, at);
       }),
     record: (outcomes, now) =>
-      reaching(async () => {
+      mapUnavailable(async () => {
         for (const part of chunkOutcomes(outcomes, recordedMax)) await recordRows(ledger, part, now);
       }),
-    find: (messageId, filter) => reaching(() => findRows(ledger, messageId, filter)),
-    counts: (messageId) => reaching(() => countRows(ledger, messageId)),
-    removeOfUser: (userId, limit) => reaching(() => removeRowsOf(ledger, userId, limit)),
-    removeBefore: (time, limit) => reaching(() => removeRows(ledger, time, limit)),
+    find: (messageId, filter) => mapUnavailable(() => findRows(ledger, messageId, filter)),
+    counts: (messageId) => mapUnavailable(() => countRows(ledger, messageId)),
+    removeOfUser: (userId, limit) => mapUnavailable(() => removeRowsOf(ledger, userId, limit)),
+    removeBefore: (time, limit) => mapUnavailable(() => removeRows(ledger, time, limit)),
     close: async () => undefined,
   };
 }
@@ -113,14 +113,14 @@ async function removeRows(ledger: Ledger, time: number, limit: number): Promise<
 
 /** Adds slots to rows of earlier versions in batches. Remove it once no installation has rows of 2026. */
 async function addSlots(ledger: Ledger, limit: number): Promise<void> {
-  const without = await ledger
+  const unslotted = await ledger
     .find({ slot: null as never }, { projection: { _id: 1 } })
     .limit(limit)
     .hint(indexes.bySlot)
     .toArray();
-  if (without.length === 0) return;
+  if (unslotted.length === 0) return;
   const slot = { $floor: { $divide: ['$updatedAt', slotMs] } };
-  await ledger.updateMany({ _id: { $in: without.map(({ _id }) => _id) } }, [{ $set: { slot } }]);
+  await ledger.updateMany({ _id: { $in: unslotted.map(({ _id }) => _id) } }, [{ $set: { slot } }]);
 }
 
 async function removeRowsOf(ledger: Ledger, userId: string, limit: number): Promise<number> {

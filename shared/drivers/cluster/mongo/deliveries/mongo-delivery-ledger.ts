@@ -32,8 +32,8 @@ export async function claimRows(
     ...rowTime(now),
   }));
   const present = await insertMissing(ledger, rows);
-  const won = new Set(claims.flatMap(({ deviceId }, place) => (present.has(place) ? [] : [deviceId])));
-  if (present.size === 0) return won;
+  const claimedIds = new Set(claims.flatMap(({ deviceId }, place) => (present.has(place) ? [] : [deviceId])));
+  if (present.size === 0) return claimedIds;
   const ids = [...present].map((place) => rows[place]!._id);
   const takenOverBy = storedId(randomUUID());
   const { modifiedCount } = await ledger.updateMany(
@@ -48,13 +48,13 @@ export async function claimRows(
     },
     { $set: { status: 'pending', reason: null, retryAt: null, ...rowTime(now), takenOverBy }, $inc: { attempts: 1 } },
   );
-  if (modifiedCount === 0) return won;
-  const ours = await ledger.find({ _id: { $in: ids }, takenOverBy }, { projection: { _id: 1 } }).toArray();
-  const ourKeys = new Set(ours.map(({ _id }) => keyOf(_id)));
+  if (modifiedCount === 0) return claimedIds;
+  const takenOver = await ledger.find({ _id: { $in: ids }, takenOverBy }, { projection: { _id: 1 } }).toArray();
+  const takenOverKeys = new Set(takenOver.map(({ _id }) => keyOf(_id)));
   for (const place of present) {
-    if (ourKeys.has(keyOf(rows[place]!._id))) won.add(claims[place]!.deviceId);
+    if (takenOverKeys.has(keyOf(rows[place]!._id))) claimedIds.add(claims[place]!.deviceId);
   }
-  return won;
+  return claimedIds;
 }
 
 const keyOf = ({ device }: RowId) => (typeof device === 'string' ? `text ${device}` : device.toString('hex'));
@@ -111,9 +111,12 @@ async function insertMissing(ledger: Ledger, rows: readonly DeliveryRow[]): Prom
     await ledger.insertMany([...rows], { ordered: false });
     return new Set();
   } catch (error) {
-    const refused = (error as { writeErrors?: unknown }).writeErrors;
-    const refusals = (Array.isArray(refused) ? refused : []) as { readonly index: number; readonly code: number }[];
-    if (refusals.length === 0 || refusals.some(({ code }) => code !== duplicateKey)) throw error;
-    return new Set(refusals.map(({ index }) => index));
+    const writeErrors = (error as { writeErrors?: unknown }).writeErrors;
+    const errors = (Array.isArray(writeErrors) ? writeErrors : []) as {
+      readonly index: number;
+      readonly code: number;
+    }[];
+    if (errors.length === 0 || errors.some(({ code }) => code !== duplicateKey)) throw error;
+    return new Set(errors.map(({ index }) => index));
   }
 }

@@ -65,7 +65,7 @@ export function rowIdsOf(messageId: string, after?: string): { $gt: object; $lt:
 
 /** Returns the row IDs of pushes. Packs the message ID once for adjacent pushes of the same message. */
 export function rowIdMaker(): (of: Pick<Claim, 'messageId' | 'deviceId'>) => RowId {
-  const message = packedOnce();
+  const message = memoizedPack();
   return ({ messageId, deviceId }) => ({ message: message(messageId), device: storedId(deviceId) });
 }
 
@@ -74,7 +74,7 @@ export function newRows<C extends Claim>(
   claims: readonly C[],
   givenOf: (claim: C) => Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt' | 'slot'>,
 ): DeliveryRow[] {
-  const [idOf, topic] = [rowIdMaker(), packedOnce()];
+  const [idOf, topic] = [rowIdMaker(), memoizedPack()];
   return claims.map((claim) => {
     const { status, reason, attempts, retryAt, updatedAt, slot } = givenOf(claim);
     return {
@@ -94,7 +94,7 @@ export function newRows<C extends Claim>(
 }
 
 /** Packs an ID unless it equals the previous one. */
-function packedOnce(): (id: string) => StoredId {
+function memoizedPack(): (id: string) => StoredId {
   let last: { readonly id: string; readonly packed: StoredId } | undefined;
   return (id) => {
     if (last?.id !== id) last = { id, packed: storedId(id) };

@@ -102,22 +102,22 @@ function indexSpecs(collection: AnyCollection): IndexSpec[] {
  */
 export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
   const native = model.collection;
-  const wanted = new Map(indexSpecs(collection).map((spec) => [spec.name, spec]));
-  for (const present of (await native.listIndexes().toArray().catch(noneIfMissing)) as IndexSpec[]) {
+  const declared = new Map(indexSpecs(collection).map((spec) => [spec.name, spec]));
+  for (const present of (await native.listIndexes().toArray().catch(emptyIfMissing)) as IndexSpec[]) {
     if (!present.name.startsWith(prefixes.key) && !present.name.startsWith(prefixes.index)) continue;
-    const same = wanted.get(present.name);
-    if (same !== undefined && isSame(same, present)) wanted.delete(present.name);
+    const same = declared.get(present.name);
+    if (same !== undefined && isSame(same, present)) declared.delete(present.name);
     else await native.dropIndex(present.name).catch(ignoring(indexNotFound));
   }
   // Creating indexes also creates the collection: one catalog change instead of two.
-  if (wanted.size > 0) await native.createIndexes([...wanted.values()] as never);
+  if (declared.size > 0) await native.createIndexes([...declared.values()] as never);
   else if (indexSpecs(collection).length === 0)
     await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
 }
 
 const codes = { namespaceNotFound: 26, namespaceExists: 48 } as const;
 
-function noneIfMissing(error: unknown): IndexSpec[] {
+function emptyIfMissing(error: unknown): IndexSpec[] {
   if ((error as { code?: unknown }).code !== codes.namespaceNotFound) throw error;
   return [];
 }

@@ -128,7 +128,7 @@ function removeManyWork({ collection, model }: DocumentModel, removals: readonly
     );
     const isConditional = removals[0]!.version !== undefined;
     if (isConditional && deletedCount < removals.length)
-      throw new StaleVersion(collection.name, await firstStale(model, removals));
+      throw new StaleVersion(collection.name, await findStale(model, removals));
   };
 }
 
@@ -136,7 +136,7 @@ function removeManyWork({ collection, model }: DocumentModel, removals: readonly
  * Returns the ID of the first document that is missing or has another version. Reads outside of the transaction, which
  * has already removed some documents.
  */
-async function firstStale(model: DocumentModel['model'], removals: readonly Removal[]): Promise<string> {
+async function findStale(model: DocumentModel['model'], removals: readonly Removal[]): Promise<string> {
   const ids = removals.map(({ id }) => id) as never[];
   const present = await model.collection.find({ _id: { $in: ids } }, { projection: { version: 1 } }).toArray();
   const versions = new Map(present.map(({ _id, version }) => [String(_id), version as number]));
@@ -147,19 +147,19 @@ type Insertion = Extract<Write, { kind: 'insert' }>;
 type Removal = Extract<Write, { kind: 'remove' }>;
 
 /** Returns the work of a commit, in order; consecutive inserts or removals of a collection are one command. */
-export function worksOf(
+export function planCommit(
   modelOf: (collection: { readonly name: string }) => DocumentModel,
   writes: readonly Write[],
 ): Work[] {
-  const works: Work[] = [];
+  const steps: Work[] = [];
   for (let at = 0; at < writes.length;) {
     const first = writes[at]!;
-    const together = [first];
-    while (isOneCommand(first, writes[at + together.length])) together.push(writes[at + together.length]!);
-    works.push(workOf(modelOf(first.collection), together));
-    at += together.length;
+    const group = [first];
+    while (isOneCommand(first, writes[at + group.length])) group.push(writes[at + group.length]!);
+    steps.push(workOf(modelOf(first.collection), group));
+    at += group.length;
   }
-  return works;
+  return steps;
 }
 
 function isOneCommand(first: Write, next: Write | undefined): boolean {

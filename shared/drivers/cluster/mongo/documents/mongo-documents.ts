@@ -10,10 +10,10 @@ import {
   type Plan,
 } from '../../../../ports/document-checks.ts';
 import type { Documents } from '../../../../ports/documents.ts';
-import { reaching } from '../mongo-connection.ts';
+import { mapUnavailable } from '../mongo-connection.ts';
 import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, decodeFields, fieldName, type Stored } from './mongo-document-values.ts';
-import { incrementWork, raiseWork, insertWork, removeWork, updateWork, worksOf } from './mongo-document-writes.ts';
+import { incrementWork, raiseWork, insertWork, removeWork, updateWork, planCommit } from './mongo-document-writes.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
 export interface MongoDocumentsOptions {
@@ -39,34 +39,35 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
   };
   return {
     ...readsOver(modelOf),
-    insert: (collection, document) => reachingAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
-    update: (collection, at, set) => reachingAs(() => updateWork(modelOf(collection), at, set)()),
-    increment: (collection, id, by) => reachingAs(() => incrementWork(modelOf(collection), id, by)()),
-    raise: (collection, ids, raised) => reachingAs(() => raiseWork(modelOf(collection), { ids, ...raised })()),
-    remove: (collection, id) => reachingAs(() => removeWork(modelOf(collection), id)()),
+    insert: (collection, document) =>
+      mapUnavailableAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
+    update: (collection, at, set) => mapUnavailableAs(() => updateWork(modelOf(collection), at, set)()),
+    increment: (collection, id, by) => mapUnavailableAs(() => incrementWork(modelOf(collection), id, by)()),
+    raise: (collection, ids, raised) => mapUnavailableAs(() => raiseWork(modelOf(collection), { ids, ...raised })()),
+    remove: (collection, id) => mapUnavailableAs(() => removeWork(modelOf(collection), id)()),
     commit: (writes) =>
-      reachingAs(async () => {
+      mapUnavailableAs(async () => {
         checkAtMost(writes.length, documentLimits.writes, 'writes');
-        const works = worksOf(modelOf, writes);
-        if (works.length > 0) {
+        const steps = planCommit(modelOf, writes);
+        if (steps.length > 0) {
           await inTransaction(connection, async (session) => {
-            for (const work of works) await work(session);
+            for (const work of steps) await work(session);
           });
         }
       }),
-    ping: () => reachingAs(() => connection.db!.command({ ping: 1 })),
+    ping: () => mapUnavailableAs(() => connection.db!.command({ ping: 1 })),
     close: async () => undefined,
   };
 }
 
 /** Collections to create concurrently: the server creates four in almost the time of one. */
-const preparedAtOnce = 4;
+const concurrentPreparations = 4;
 
 async function prepareAll(models: readonly DocumentModel[], log: Logger): Promise<void> {
-  for (let from = 0; from < models.length; from += preparedAtOnce) {
+  for (let from = 0; from < models.length; from += concurrentPreparations) {
     const prepared = await Promise.allSettled(
-      models.slice(from, from + preparedAtOnce).map(async (model) => {
-        await reachingAs(() => prepareCollection(model)).catch((error: unknown) => {
+      models.slice(from, from + concurrentPreparations).map(async (model) => {
+        await mapUnavailableAs(() => prepareCollection(model)).catch((error: unknown) => {
           log.error(
             { collection: model.collection.name, err: error },
             'the collection could not be created as declared',
@@ -81,8 +82,8 @@ async function prepareAll(models: readonly DocumentModel[], log: Logger): Promis
 }
 
 /** Casts to the caller's document type. */
-async function reachingAs<T>(work: () => Promise<unknown>): Promise<T> {
-  return (await reaching(work)) as T;
+async function mapUnavailableAs<T>(work: () => Promise<unknown>): Promise<T> {
+  return (await mapUnavailable(work)) as T;
 }
 
 function readsOver(
@@ -90,14 +91,14 @@ function readsOver(
 ): Pick<Documents, 'get' | 'getMany' | 'pick' | 'find' | 'count'> {
   return {
     get: (name, id) =>
-      reachingAs(async () => {
+      mapUnavailableAs(async () => {
         const { collection, model } = modelOf(name);
         checkId(collection, id);
         const stored = await model.findOne({ _id: id }).lean().exec();
         return stored === null ? null : decodeDocument(collection, stored as Stored);
       }),
     getMany: (name, ids) =>
-      reachingAs(async () => {
+      mapUnavailableAs(async () => {
         const { collection, model } = modelOf(name);
         checkAtMost(ids.length, documentLimits.ids, 'ids');
         for (const id of ids) checkId(collection, id);
@@ -108,7 +109,7 @@ function readsOver(
         return found.map((stored) => decodeDocument(collection, stored as Stored));
       }),
     pick: (name, ids, fields) =>
-      reachingAs(async () => {
+      mapUnavailableAs(async () => {
         const { collection, model } = modelOf(name);
         checkAtMost(ids.length, documentLimits.ids, 'ids');
         for (const id of ids) checkId(collection, id);
@@ -121,7 +122,7 @@ function readsOver(
         return found.map((stored) => decodeFields(collection, fields, stored as unknown as Stored));
       }),
     find: (name, query) =>
-      reachingAs(async () => {
+      mapUnavailableAs(async () => {
         const { collection, model } = modelOf(name);
         const plan = planQuery(collection, query);
         if (plan.limit === 0) return []; // MongoDB treats 0 as no limit
@@ -136,7 +137,7 @@ function readsOver(
         return found.map((stored) => decodeDocument(collection, stored as Stored));
       }),
     count: (name, query) =>
-      reachingAs(async () => {
+      mapUnavailableAs(async () => {
         const { collection, model } = modelOf(name);
         const plan = planQuery(collection, query);
         return await model.countDocuments(filterOf(collection, plan)).hint(indexName(collection, plan.index)).exec();

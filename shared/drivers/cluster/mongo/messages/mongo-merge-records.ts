@@ -27,7 +27,7 @@ export function mergeRecords(
     ...mergedContent(stored, records),
     ...mergedDeletion(stored, records),
   };
-  const counted = (isShown({ ...stored, ...set }) ? 1 : 0) - (isShown(stored) ? 1 : 0);
+  const counted = (isVisible({ ...stored, ...set }) ? 1 : 0) - (isVisible(stored) ? 1 : 0);
   if (stored !== null)
     return { inserted: null, set: Object.keys(set).length === 0 ? null : set, counted: counted as -1 | 0 | 1 };
   const [
@@ -36,15 +36,15 @@ export function mergeRecords(
       record: { message },
     },
   ] = records;
-  const nothingKnown = contentOf({ ...message, editedAt: null }, stubRev);
+  const stub = contentOf({ ...message, editedAt: null }, stubRev);
   return {
-    inserted: { _id: message.id, ...originOf(message, partition), ...nothingKnown, ...set },
+    inserted: { _id: message.id, ...originOf(message, partition), ...stub, ...set },
     set: null,
     counted: counted as 0 | 1,
   };
 }
 
-function isShown(state: Partial<MessageState> | null): boolean {
+function isVisible(state: Partial<MessageState> | null): boolean {
   return state !== null && state.offset !== undefined && state.deletedAt === undefined;
 }
 

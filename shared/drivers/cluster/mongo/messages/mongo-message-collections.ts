@@ -94,7 +94,7 @@ export const byDeletion = 'byDeletion';
 /** Not deleted: the field is absent. */
 export const notDeleted = { deletedAt: { $exists: false } } as const;
 /** Messages that history returns until they expire: neither stubs nor deleted. */
-export const shownByHistory = { offset: { $gte: 0 }, ...notDeleted } as const;
+export const visibleInHistory = { offset: { $gte: 0 }, ...notDeleted } as const;
 
 /** Descending, so that the last record of many topics is found without reading other records. */
 const recordIndexes: mongo.IndexDescription[] = [
@@ -113,10 +113,10 @@ export async function prepareMessageCollections(connection: Connection): Promise
   };
   // Transactions need existing collections. Creates them concurrently, which takes almost the time of one.
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
-  const made = await Promise.allSettled([
+  const results = await Promise.allSettled([
     existing.has(collections.watermarks.collectionName)
       ? undefined
-      : db.createCollection(collections.watermarks.collectionName).catch(unlessThere),
+      : db.createCollection(collections.watermarks.collectionName).catch(ignoreExisting),
     collections.messages.createIndexes([
       ...recordIndexes,
       { key: { expiresAt: 1, topicId: 1 }, name: byExpiry },
@@ -129,13 +129,13 @@ export async function prepareMessageCollections(connection: Connection): Promise
     collections.changes.createIndexes([...recordIndexes, { key: { messageId: 1 }, name: 'byMessage' }]),
     collections.stats.createIndexes([{ key: { topicId: 1 }, name: byTopic }]),
   ]);
-  const failed = made.find((one) => one.status === 'rejected');
+  const failed = results.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   return collections;
 }
 
 /** Another node created it first. */
-function unlessThere(error: unknown): void {
+function ignoreExisting(error: unknown): void {
   if ((error as { codeName?: unknown }).codeName !== 'NamespaceExists') throw error;
 }
 
@@ -172,8 +172,8 @@ export function toShownMessage(document: MessageDocument): StoredMessage {
 
 export function contentOf(message: Message, contentRev: number): MessageContent {
   const { message: text, title, priority, tags, markdown, editedAt } = message;
-  const shown = title === null ? [text] : [title, text];
-  const folded = shown.every(isPlain) ? null : shown.map(foldCase);
+  const texts = title === null ? [text] : [title, text];
+  const folded = texts.every(isPlain) ? null : texts.map(foldCase);
   return { message: text, title, priority, tags, markdown, editedAt, contentRev, folded };
 }
 

@@ -47,7 +47,7 @@ export function mongoMessageRemoval(
    * All messages that expired earlier belong to excluded topics. Skips them, so that a run reads them once instead of
    * once per batch.
    */
-  let front = { except: '', expiresAt: 0 };
+  let swept = { except: '', expiresAt: 0 };
 
   const removeFrom = async (
     from: number,
@@ -81,11 +81,11 @@ export function mongoMessageRemoval(
 
     async removeExpired(time, limit, except = []) {
       const of = [...except].sort().join();
-      const from = front.except === of ? front.expiresAt : 0;
+      const from = swept.except === of ? swept.expiresAt : 0;
       let { all, reached } = await removeFrom(from, { time, limit, except });
       // Concurrent writes or changed expiries can add earlier messages.
       if (all.size === 0 && from > 0) ({ all, reached } = await removeFrom(0, { time, limit, except }));
-      front = { except: of, expiresAt: reached };
+      swept = { except: of, expiresAt: reached };
       return all;
     },
 

@@ -8,7 +8,7 @@ import {
   byTime,
   byTopic,
   notDeleted,
-  shownByHistory,
+  visibleInHistory,
   toMessage,
   type MessageDocument,
   type SearchedCollections,
@@ -299,7 +299,7 @@ async function countMatching(collections: SearchedCollections, filter: MessageFi
       )
       .toArray(),
     messages.countDocuments(
-      { expiresAt: { $lte: filter.now }, topicId, ...shownByHistory },
+      { expiresAt: { $lte: filter.now }, topicId, ...visibleInHistory },
       { ...limits, hint: byExpiry },
     ),
   ]);

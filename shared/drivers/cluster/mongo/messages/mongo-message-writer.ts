@@ -24,7 +24,7 @@ export function mongoMessageWriter(
   let part = 0;
   const write = async (
     records: readonly PlacedRecord[],
-    live: readonly PlacedRecord[],
+    unexpired: readonly PlacedRecord[],
     areNew: boolean,
   ): Promise<void> => {
     let isFirstTry = true;
@@ -32,8 +32,8 @@ export function mongoMessageWriter(
       // Conflicted with another node: use another shard from now on.
       if (!isFirstTry) part = Math.floor(Math.random() * partsMax);
       isFirstTry = false;
-      const stored = areNew ? nothingStored : await storedStates(collections, live, session);
-      const merged = [...byMessage(live)].map(([id, ofMessage]) => ({
+      const stored = areNew ? noStates : await storedStates(collections, unexpired, session);
+      const merged = [...byMessage(unexpired)].map(([id, ofMessage]) => ({
         id,
         topicId: ofMessage[0].record.message.topicId,
         ...mergeRecords(stored.messages.get(id) ?? null, ofMessage),
@@ -41,13 +41,13 @@ export function mongoMessageWriter(
       await writeMessages(collections, merged, session);
       await insertChanges(
         collections,
-        live.filter(({ offset, record }) => record.type !== 'message' && !stored.changes.has(offset)),
+        unexpired.filter(({ offset, record }) => record.type !== 'message' && !stored.changes.has(offset)),
         session,
       );
       // Last, because batches of several nodes conflict here.
       await touchTopics(
         collections,
-        { news: records.filter((placed) => !isKnown(stored, placed)), merged, part },
+        { newRecords: records.filter((placed) => !isKnown(stored, placed)), merged, part },
         session,
       );
     });
@@ -55,10 +55,11 @@ export function mongoMessageWriter(
   return async (records) => {
     if (records.length === 0) return;
     const now = clock();
-    const live = records.filter(({ record }) => record.message.expiresAt > now);
+    const unexpired = records.filter(({ record }) => record.message.expiresAt > now);
     // Messages are nearly always new, so they are inserted without a lookup, which saves a round trip per publish.
-    if (live.every(({ record }) => record.type === 'message') && (await isDone(write(records, live, true)))) return;
-    await write(records, live, false);
+    if (unexpired.every(({ record }) => record.type === 'message') && (await isDone(write(records, unexpired, true))))
+      return;
+    await write(records, unexpired, false);
   };
 }
 
@@ -79,7 +80,7 @@ interface StoredStates {
   readonly changes: ReadonlySet<number>;
 }
 
-const nothingStored: StoredStates = { messages: new Map(), changes: new Set() };
+const noStates: StoredStates = { messages: new Map(), changes: new Set() };
 
 type Merged = MergedMessage & { readonly id: string; readonly topicId: string };
 
@@ -175,14 +176,14 @@ async function insertChanges(
 /** Updates the counters of the records' topics. Last offset and time include records that were not stored. */
 async function touchTopics(
   { stats }: MessageCollections,
-  { news, merged, part }: { news: readonly PlacedRecord[]; merged: readonly Merged[]; part: number },
+  { newRecords, merged, part }: { newRecords: readonly PlacedRecord[]; merged: readonly Merged[]; part: number },
   session: ClientSession,
 ): Promise<void> {
   const topics = new Map<string, { lastOffset: number; lastMessageAt?: number }>();
   for (const {
     offset,
     record: { type, timestamp, message },
-  } of news) {
+  } of newRecords) {
     let last = topics.get(message.topicId);
     if (last === undefined) topics.set(message.topicId, (last = { lastOffset: offset }));
     last.lastOffset = Math.max(last.lastOffset, offset);

@@ -6,9 +6,9 @@ import { TookTooLong, within } from '../../../../async/within.ts';
 import type { Messages } from '../../../../ports/messages/messages.ts';
 import { planTookTooLong } from '../../../../ports/messages/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../../../ports/messages/search-limit.ts';
-import { reaching } from '../mongo-connection.ts';
+import { mapUnavailable } from '../mongo-connection.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
-import { outermostOffset } from './mongo-offset-range.ts';
+import { extremeOffset } from './mongo-offset-range.ts';
 import {
   countAfterEach,
   findMessages,
@@ -48,7 +48,7 @@ const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
 /**
  * Caches the watermark, because a lower one after a failover would make readers skip records that are stored again.
  */
-const ofMajority = { readConcern: { level: 'majority' } } as const;
+const majorityRead = { readConcern: { level: 'majority' } } as const;
 
 /** The port's time limit of a ping. */
 const pingTimeoutMs = 1_900;
@@ -63,7 +63,7 @@ export async function openMongoMessages({
   log,
   searchMsMax: maxTimeMS = searchMsMax,
 }: MongoMessagesOptions): Promise<Messages> {
-  const collections = await reaching(() => prepareMessageCollections(connection)).catch((error: unknown) => {
+  const collections = await mapUnavailable(() => prepareMessageCollections(connection)).catch((error: unknown) => {
     log.error({ err: error }, 'the message collections could not be created');
     throw error;
   });
@@ -75,43 +75,43 @@ export async function openMongoMessages({
   const { messages, changes, watermarks } = collections;
   return {
     apply: (records) =>
-      reaching(async () => {
+      mapUnavailable(async () => {
         if (records.length > 0) await apply(records);
       }),
-    reconcile: (partition, records) => reaching(() => settle(partition, records)),
+    reconcile: (partition, records) => mapUnavailable(() => settle(partition, records)),
     watermark: (partition) =>
-      reaching(async () => (await watermarks.findOne({ _id: partition }, ofMajority))?.offset ?? -1),
+      mapUnavailable(async () => (await watermarks.findOne({ _id: partition }, majorityRead))?.offset ?? -1),
     moveWatermark: (partition, offset) =>
-      reaching(async () => {
+      mapUnavailable(async () => {
         await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
       }),
     find: (messageId) =>
-      reaching(async () => {
+      mapUnavailable(async () => {
         const found = await messages.findOne({ _id: messageId, offset: { $gte: 0 } });
         return found === null ? null : toMessage(found);
       }),
-    findMany: (messageIds) => reaching(() => findMessages(collections, messageIds)),
-    newest: (topicId, page) => reaching(() => newestMessages(collections, topicId, page)),
-    newestOfEach: (topicIds, now) => reaching(() => newestOfEach(collections, topicIds, now)),
-    after: (topicId, page) => reaching(() => messagesAfter(collections, topicId, page)),
-    records: (topicId, page) => reaching(() => topicRecords(collections, topicId, page)),
+    findMany: (messageIds) => mapUnavailable(() => findMessages(collections, messageIds)),
+    newest: (topicId, page) => mapUnavailable(() => newestMessages(collections, topicId, page)),
+    newestOfEach: (topicIds, now) => mapUnavailable(() => newestOfEach(collections, topicIds, now)),
+    after: (topicId, page) => mapUnavailable(() => messagesAfter(collections, topicId, page)),
+    records: (topicId, page) => mapUnavailable(() => topicRecords(collections, topicId, page)),
     offsetAtTime: (topicId, time) =>
-      reaching(() => outermostOffset([messages, changes], topicId, { time, direction: 1 })),
-    lastOffsets: (topicIds) => reaching(() => lastOffsetsOf(collections, topicIds)),
-    topicStats: (topicIds) => reaching(() => statsOf(collections, topicIds)),
-    countAfter: (marks, page) => reaching(() => countAfterEach(collections, marks, page)),
+      mapUnavailable(() => extremeOffset([messages, changes], topicId, { time, direction: 1 })),
+    lastOffsets: (topicIds) => mapUnavailable(() => lastOffsetsOf(collections, topicIds)),
+    topicStats: (topicIds) => mapUnavailable(() => statsOf(collections, topicIds)),
+    countAfter: (marks, page) => mapUnavailable(() => countAfterEach(collections, marks, page)),
     search: (filter, page) => limited(() => searchMessages(searched, filter, page)),
     recent: (topicIds, page) => limited(() => recentMessages(searched, topicIds, page)),
     activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
-    redactDeleted: (time, limit, except) => reaching(() => removal.redactDeleted(time, limit, except)),
-    removeExpired: (time, limit, except) => reaching(() => removal.removeExpired(time, limit, except)),
-    changeLifetime: (topicId, of) => reaching(() => changeLifetimes(collections, topicId, of)),
+    redactDeleted: (time, limit, except) => mapUnavailable(() => removal.redactDeleted(time, limit, except)),
+    removeExpired: (time, limit, except) => mapUnavailable(() => removal.removeExpired(time, limit, except)),
+    changeLifetime: (topicId, of) => mapUnavailable(() => changeLifetimes(collections, topicId, of)),
     expired: (time, except) => planned(() => expiredMessages(collections, time, except)),
     countExpired: (time, of) => planned(() => countExpiredMessages(collections, time, of)),
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
-    recount: (topicId) => reaching(() => recountTopic(connection, collections, topicId)),
-    removeTopic: (topicId, limit) => reaching(() => removal.removeTopic(topicId, limit)),
-    ping: () => reaching(() => pingPrimary(connection)),
+    recount: (topicId) => mapUnavailable(() => recountTopic(connection, collections, topicId)),
+    removeTopic: (topicId, limit) => mapUnavailable(() => removal.removeTopic(topicId, limit)),
+    ping: () => mapUnavailable(() => pingPrimary(connection)),
     close: async () => undefined,
   };
 }
@@ -128,7 +128,7 @@ const timeLimitExceeded = 50;
 
 /** Like `reaching`, but maps an exceeded time limit to an error with a remedy. */
 function withinTimeLimit<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
-  return reaching(() =>
+  return mapUnavailable(() =>
     call().catch((error: unknown) => {
       throw (error as { code?: unknown }).code === timeLimitExceeded ? tookTooLong(error) : error;
     }),

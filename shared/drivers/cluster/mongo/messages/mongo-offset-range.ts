@@ -9,7 +9,7 @@ interface Positions {
 }
 
 /**
- * Returns the offset range of the topic's messages in a period, or null if there are none. Without it, reading an old
+ * Returns the offset range of the topic's messages in a period, or null for an empty period. Without it, reading an old
  * period by offset would skip all newer messages. Offsets are in time order except for clock skew, so the first and
  * last offset are found within some seconds of the period's ends.
  */
@@ -19,8 +19,8 @@ export async function mongoOffsetRange(
   { from, to }: Pick<MessageFilter, 'from' | 'to'>,
 ): Promise<Positions | null> {
   const [lowest, highest] = await Promise.all([
-    from === null ? 0 : outermostOffset([messages], topicId, { time: from, direction: 1, limits }),
-    to === null ? Infinity : outermostOffset([messages], topicId, { time: to, direction: -1, limits }),
+    from === null ? 0 : extremeOffset([messages], topicId, { time: from, direction: 1, limits }),
+    to === null ? Infinity : extremeOffset([messages], topicId, { time: to, direction: -1, limits }),
   ]);
   if (lowest === null || highest === null) return null;
   return highest === Infinity ? { $gte: lowest } : { $gte: lowest, $lte: highest };
@@ -40,13 +40,13 @@ type RecordCollection = MessageCollections['messages' | 'changes'];
  * null. The nearest record by time bounds the search: a record at an offset further out differs from it by less than
  * the clock skew.
  */
-export async function outermostOffset(
+export async function extremeOffset(
   collections: readonly RecordCollection[],
   topicId: string,
   { time, direction, limits = {} }: { time: number; direction: 1 | -1; limits?: { readonly maxTimeMS?: number } },
 ): Promise<number | null> {
   const options = { ...limits, projection: { _id: 0, offset: 1, timestamp: 1 }, hint: byTime } as const;
-  const firstOfEach = async (timestamp: object, sort: mongo.Sort) => {
+  const firstPerCollection = async (timestamp: object, sort: mongo.Sort) => {
     const found = await Promise.all(
       collections.map((collection) =>
         (collection as unknown as mongo.Collection<RecordDocument>).findOne(
@@ -57,14 +57,14 @@ export async function outermostOffset(
     );
     return found.filter((one) => one !== null);
   };
-  const nearest = await firstOfEach(direction === 1 ? { $gte: time } : { $lte: time }, { timestamp: direction });
+  const nearest = await firstPerCollection(direction === 1 ? { $gte: time } : { $lte: time }, { timestamp: direction });
   if (nearest.length === 0) return null;
   const times = nearest.map(({ timestamp }) => timestamp);
   const near =
     direction === 1
       ? { $gte: time, $lte: Math.min(...times) + clockSkewMs }
       : { $gte: Math.max(...times) - clockSkewMs, $lte: time };
-  const outermost = await firstOfEach(near, { offset: direction });
+  const outermost = await firstPerCollection(near, { offset: direction });
   // The nearest record may have been removed concurrently; its offset is still a valid bound.
   const offsets = (outermost.length > 0 ? outermost : nearest).map(({ offset }) => offset!);
   return direction === 1 ? Math.min(...offsets) : Math.max(...offsets);

@@ -15,9 +15,9 @@ export interface ReconcileOptions {
  * The publisher usually stores the document within a moment, so the fan-out checks for this long before it stores the
  * document itself. Concurrent writes would conflict, and one transaction would have to repeat its work.
  */
-const patienceMs = [3, 6, 12, 25, 50] as const;
+const recheckPausesMs = [3, 6, 12, 25, 50] as const;
 /** The publisher of an older record died, or the record is a repetition, so waiting is useless. */
-const freshMs = 1_000;
+const recentMs = 1_000;
 /** Limits the memory per partition. */
 const topicsKnownMax = 20_000;
 
@@ -73,9 +73,9 @@ async function storedInTheEnd(
   records: readonly PlacedRecord[],
 ): Promise<Set<PlacedRecord>> {
   let stored = await storedOf(collections, records);
-  for (const waitMs of patienceMs) {
+  for (const waitMs of recheckPausesMs) {
     const missing = records.filter((placed) => !stored.has(placed));
-    const oldestFresh = clock() - freshMs;
+    const oldestFresh = clock() - recentMs;
     if (!missing.some(({ record }) => record.timestamp > oldestFresh)) break;
     await pause(waitMs);
     for (const placed of await storedOf(collections, missing)) stored.add(placed);

@@ -5,7 +5,7 @@ import {
   byExpiry,
   byTime,
   byTopic,
-  shownByHistory,
+  visibleInHistory,
   volumeBytes,
   type MessageCollections,
 } from './mongo-message-collections.ts';
@@ -54,7 +54,7 @@ export async function oldestKeptOf(
     await Promise.all(
       topicIds.slice(at, at + concurrentReads).map(async (topicId) => {
         const kept = await messages.findOne(
-          { topicId, expiresAt: { $gt: time }, ...shownByHistory },
+          { topicId, expiresAt: { $gt: time }, ...visibleInHistory },
           {
             sort: { timestamp: 1 },
             projection: { timestamp: 1 },
@@ -118,7 +118,7 @@ async function countDrift(
   session: ClientSession,
 ): Promise<number> {
   const parts = await stats.find({ topicId }, { session, projection: { messageCount: 1 } }).toArray();
-  const counted = await messages.countDocuments({ topicId, ...shownByHistory }, { session, hint: byTopic });
+  const counted = await messages.countDocuments({ topicId, ...visibleInHistory }, { session, hint: byTopic });
   return counted - parts.reduce((sum, { messageCount }) => sum + messageCount, 0);
 }
 

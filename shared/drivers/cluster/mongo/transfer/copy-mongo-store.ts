@@ -18,7 +18,7 @@ const stretchMax = 1_000;
 /** The collection that contains a document while a restore is incomplete. */
 const restores = 'restores';
 /** Server codes for: the snapshot is too old or no longer available. */
-const snapshotGone: ReadonlySet<unknown> = new Set([239, 246]);
+const snapshotErrors: ReadonlySet<unknown> = new Set([239, 246]);
 
 /**
  * Writes a consistent snapshot of the database, taken after the call, to a file. Nodes may run. The file is readable by
@@ -62,7 +62,7 @@ async function readAll(
     }
     onProgress({ done: total, total });
   } catch (error) {
-    if (!snapshotGone.has((error as { code?: unknown }).code)) throw error;
+    if (!snapshotErrors.has((error as { code?: unknown }).code)) throw error;
     throw new Error(
       'MongoDB no longer has the snapshot of the start of the backup: set its parameter minSnapshotHistoryWindowInSeconds ' +
         'to more than the duration of a backup, or use mongodump --oplog',
@@ -90,7 +90,7 @@ export async function restoreMongo(from: string, options: MongoCopyOptions): Pro
     bytes += documents.reduce((sum, document) => sum + document.length, 0);
   }
   return onConnection(options, async (connection, to) => {
-    await refuseFilled(connection, to);
+    await requireEmptyDatabase(connection, to);
     const db = connection.db!;
     await db.collection(restores).insertOne({ from, begunAt: new Date() });
     let done = 0;
@@ -108,7 +108,7 @@ export async function restoreMongo(from: string, options: MongoCopyOptions): Pro
   });
 }
 
-async function refuseFilled(connection: Connection, name: string): Promise<void> {
+async function requireEmptyDatabase(connection: Connection, name: string): Promise<void> {
   for (const collection of await collectionsOf(connection)) {
     if ((await connection.db!.collection(collection).findOne({}, { projection: { _id: 1 } })) === null) continue;
     throw new Error(
@@ -118,11 +118,11 @@ async function refuseFilled(connection: Connection, name: string): Promise<void>
 }
 
 /** Throws if a restore into this database was not completed. */
-export async function refuseHalfRestored(connection: Connection): Promise<void> {
-  const begun = await connection.db!.collection(restores).findOne();
-  if (begun === null) return;
+export async function requireCompleteRestore(connection: Connection): Promise<void> {
+  const startedRestore = await connection.db!.collection(restores).findOne();
+  if (startedRestore === null) return;
   throw new Error(
-    `the restore of ${String(begun['from'])} into the database ${connection.name} was not completed: drop the database and restore it again`,
+    `the restore of ${String(startedRestore['from'])} into the database ${connection.name} was not completed: drop the database and restore it again`,
   );
 }
 

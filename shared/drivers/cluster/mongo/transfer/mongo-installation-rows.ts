@@ -4,12 +4,12 @@ import type { AnyCollection } from '../../../../ports/document-checks.ts';
 import {
   rowsPageMax,
   type ExportState,
-  type ImportPlace,
+  type ImportProgress,
   type InstallationRows,
 } from '../../../../ports/installation-rows.ts';
 import { installationParts } from '../../../installation-parts.ts';
 import type { KafkaEventLog } from '../../kafka/kafka-event-log.ts';
-import { duplicateKey, reaching } from '../mongo-connection.ts';
+import { duplicateKey, mapUnavailable } from '../mongo-connection.ts';
 import { mongoDocumentPart } from './mongo-document-part.ts';
 import { replaceLog } from '../mongo-log-base.ts';
 import type { MessageCollections } from '../messages/mongo-message-collections.ts';
@@ -36,19 +36,19 @@ export function mongoInstallationRows(options: MongoInstallationOptions): Instal
   const partOf = installationParts(mongoStoreParts(connection, messages), collections, (collection) =>
     mongoDocumentPart(connection, collection),
   );
-  const places = placesOf(connection);
+  const progress = progressCollection(connection);
   return {
     engine: 'cluster',
     partitions: eventLog.partitions,
     ends: () =>
-      reaching(() =>
+      mapUnavailable(() =>
         Promise.all(Array.from({ length: eventLog.partitions }, (_, partition) => eventLog.end(partition))),
       ),
     async *rows(name) {
       const { collection, toRow, pages } = partOf(name);
       if (pages !== undefined) return yield* pages();
       for (let after: unknown = undefined; ;) {
-        const found = await reaching(() =>
+        const found = await mapUnavailable(() =>
           collection
             .find(after === undefined ? {} : { _id: { $gt: after as never } })
             .sort({ _id: 1 })
@@ -61,38 +61,38 @@ export function mongoInstallationRows(options: MongoInstallationOptions): Instal
       }
     },
     write: (name, rows) =>
-      reaching(async () => insertMissing(partOf(name).collection, await partOf(name).toDocuments(rows))),
-    importPlace: () => reaching(async () => (await places.findOne({ _id: 'import' }))?.place ?? null),
-    keepImportPlace: (place) =>
-      reaching(async () => {
-        await places.updateOne({ _id: 'import' }, { $set: { place } }, { upsert: true });
+      mapUnavailable(async () => insertMissing(partOf(name).collection, await partOf(name).toDocuments(rows))),
+    importProgress: () => mapUnavailable(async () => (await progress.findOne({ _id: 'import' }))?.place ?? null),
+    saveImportProgress: (place) =>
+      mapUnavailable(async () => {
+        await progress.updateOne({ _id: 'import' }, { $set: { place } }, { upsert: true });
       }),
     finishImport: (ends) =>
-      reaching(async () => {
+      mapUnavailable(async () => {
         const lowest = baseAbove(Math.max(...ends) - 1);
         const bases = Array.from(
           { length: eventLog.partitions },
           (_, partition) => lowest + partition * partitionsApart,
         );
         await replaceLog(connection, { clusterId: eventLog.clusterId, bases });
-        await places.deleteOne({ _id: 'import' });
+        await progress.deleteOne({ _id: 'import' });
       }),
-    state: () => reaching(options.state),
+    state: () => mapUnavailable(options.state),
     close: options.close,
   };
 }
 
 interface PlaceDocument {
   readonly _id: 'import';
-  readonly place: ImportPlace;
+  readonly place: ImportProgress;
 }
 
-const placesOf = (connection: Connection): mongo.Collection<PlaceDocument> =>
+const progressCollection = (connection: Connection): mongo.Collection<PlaceDocument> =>
   connection.db!.collection<PlaceDocument>('import_place');
 
 /** Rejects a database with an unfinished import. */
 export async function requireNoImport(connection: Connection): Promise<void> {
-  if ((await reaching(() => placesOf(connection).findOne({ _id: 'import' }))) === null) return;
+  if ((await mapUnavailable(() => progressCollection(connection).findOne({ _id: 'import' }))) === null) return;
   throw new Error(
     'An import into this installation is unfinished: run the same `tocsin import` again, or use an empty database',
   );
@@ -103,11 +103,14 @@ async function insertMissing(collection: mongo.Collection, documents: mongo.Docu
   try {
     await collection.insertMany(documents, { ordered: false });
   } catch (error) {
-    const refused = (error as { writeErrors?: unknown }).writeErrors;
-    const refusals = (Array.isArray(refused) ? refused : []) as { readonly code: number; readonly errmsg?: string }[];
+    const writeErrors = (error as { writeErrors?: unknown }).writeErrors;
+    const errors = (Array.isArray(writeErrors) ? writeErrors : []) as {
+      readonly code: number;
+      readonly errmsg?: string;
+    }[];
     if (
-      refusals.length === 0 ||
-      refusals.some(({ code, errmsg }) => code !== duplicateKey || errmsg?.includes(' index: _id_ ') !== true)
+      errors.length === 0 ||
+      errors.some(({ code, errmsg }) => code !== duplicateKey || errmsg?.includes(' index: _id_ ') !== true)
     )
       throw error;
   }
