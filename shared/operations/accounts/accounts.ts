@@ -66,7 +66,7 @@ export const isTakenConcurrently = (error: unknown): boolean =>
 
 /**
  * Stores a new account and its first consent, and replaces a never-verified account with this address. Commits
- * `otherWrites` with it, such as the audit entry. Throws `conflict` like `makeRoom`, also under races.
+ * `otherWrites` with it, such as the audit entry. Throws `conflict` like `freeAddressAndUsername`, also under races.
  */
 export async function createAccount(
   documents: Documents,

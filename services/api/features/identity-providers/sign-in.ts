@@ -102,7 +102,7 @@ function requireUsable(user: User | null): User {
 
 /**
  * Whether concurrent first sign-ins of a person collided or a name was taken meanwhile: between the lookup of the
- * email and `makeRoom` (its `conflict`), or before the commit.
+ * email and `freeAddressAndUsername` (its `conflict`), or before the commit.
  */
 const isLostRace = (error: unknown): boolean =>
   isTakenConcurrently(error) ||
