@@ -1,7 +1,7 @@
 import { describe, test } from '@jest/globals';
 import { howToGiveTestEngines, readTestEngines, type TestEngines } from './read-test-engines.ts';
 
-/** In its own file because the other one is also imported outside of Jest. */
+/** Separate from read-test-engines.ts, which is also imported outside of Jest. */
 export type { TestEngines } from './read-test-engines.ts';
 
 /**

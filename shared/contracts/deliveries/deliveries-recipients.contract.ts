@@ -124,9 +124,9 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
       fc.asyncProperty(
         fc.array(settings, { minLength: 1, maxLength: 8 }),
         fc.array(message, { minLength: 1, maxLength: 5 }),
-        async (wishes, messages) => {
+        async (allSettings, messages) => {
           const topicId = newId();
-          const all = wishes.map((wish) => newSubscription(newId(), topicId, wish));
+          const all = allSettings.map((mobileSettings) => newSubscription(newId(), topicId, mobileSettings));
           await at().documents.commit(all.map((one) => write.insert(subscriptionCollection, one)));
           for (const one of messages) {
             const expected = all
@@ -137,7 +137,9 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
               expected,
             );
           }
-          expect(await at().deliveries.hasRecipients(topicId)).toBe(wishes.some(({ mobileEnabled }) => mobileEnabled));
+          expect(await at().deliveries.hasRecipients(topicId)).toBe(
+            allSettings.some(({ mobileEnabled }) => mobileEnabled),
+          );
         },
       ),
       { numRuns: Number(process.env.MODEL_RUNS ?? 60), endOnFailure: false },

@@ -4,8 +4,8 @@ import type { Child } from './event-log.child-process.ts';
 import { appendTo, collector, expectGrowing, newGroup, readAll, testRecord } from './event-log.fixtures.ts';
 import type { Consumption, EventLog } from '../../ports/event-log.ts';
 
-/** Groups of a killed process are released after the session timeout of the engine. */
-export const slow = 60_000;
+/** Time limit for tests that wait for the engine's session timeout after a process was killed. */
+export const slowTestMs = 60_000;
 
 /** Consumers that join and leave a group. */
 export function describeMemberships(open: () => Promise<EventLog>): void {
@@ -14,18 +14,18 @@ export function describeMemberships(open: () => Promise<EventLog>): void {
     const group = newGroup();
     const ids = await appendTo(log, 5, 0);
     let finished = false;
-    const entered = Promise.withResolvers<void>();
+    const handlerStarted = Promise.withResolvers<void>();
     const consumption = await log.consume({
       group,
       onBatch: async ({ signal, partition, records }) => {
         if (partition !== 0 || records.length < 5) return;
-        entered.resolve();
+        handlerStarted.resolve();
         await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
         await new Promise((resolve) => setImmediate(resolve));
         finished = true;
       },
     });
-    await entered.promise;
+    await handlerStarted.promise;
     await consumption.close();
     expect(finished).toBe(true);
 
@@ -69,7 +69,7 @@ export function describeMemberships(open: () => Promise<EventLog>): void {
       expect(readers[0]!.seen.length).toBe(countAtClose);
       for (const reader of readers) reader.expectOrdered();
     },
-    slow,
+    slowTestMs,
   );
 }
 
@@ -104,7 +104,7 @@ export function describeCrashes(
         next,
       ]);
     },
-    slow,
+    slowTestMs,
   );
 
   test(
@@ -123,6 +123,6 @@ export function describeCrashes(
       await log.consume({ group, onBatch: reader.onBatch });
       await eventually(() => expect(reader.ids()).toEqual(new Set(ids)), { timeoutMs: 40_000 });
     },
-    slow,
+    slowTestMs,
   );
 }

@@ -11,7 +11,7 @@ import {
   readAll,
   testRecord,
 } from './event-log.fixtures.ts';
-import { describeCrashes, describeMemberships, slow } from './event-log-members.contract.ts';
+import { describeCrashes, describeMemberships, slowTestMs } from './event-log-members.contract.ts';
 import type { ConsumeOptions, EventLog } from '../../ports/event-log.ts';
 
 /** A log's storage on its engine, which outlives the log and its process. */

@@ -36,7 +36,7 @@ export function describeLifetimes(at: () => Messages): void {
       (await at().records(topicId, { from: 0, upTo: 9, limit: 10, now: testTime })).map(({ offset }) => offset),
     ).toEqual([2, 4, 6]);
     expect((await at().newest(other, { limit: 1, now: testTime }))[0]?.expiresAt).toBe(testTime + 30 * day);
-    // Messages that a sweep has passed are found again.
+    // Finds messages again that a sweep has already passed.
     expect(await removeExpired(at(), testTime, 10)).toEqual(new Map([[topicId, 1]]));
     expect(await at().changeLifetime(topicId, { ...change, lifetimeMs: 5 * day })).toBe(6);
     expect(await removeExpired(at(), testTime, 10)).toEqual(new Map([[topicId, 1]]));
@@ -62,7 +62,7 @@ export function describeLifetimes(at: () => Messages): void {
     expect(await expiries()).toEqual([0, 9, 40]);
     await at().changeLifetime(topicId, { ...expired, lifetimeMs: 100 * day });
     expect(await expiries()).toEqual([0, 99, 99]);
-    // A late edit from before has the former expiry.
+    // A late edit made before the change has the former expiry.
     await at().apply([edited(3, edit, { message: 'x' })]);
     expect(await expiries()).toEqual([0, 99, 99]);
   });

@@ -99,13 +99,13 @@ export function openSqliteMessages({
     moveWatermark: async () => undefined,
     ...readsOf(reads),
     countAfter: (marks, page) =>
-      reaching(() => {
+      mapUnavailable(() => {
         if (hasForeignCommits()) clearCaches();
         return countAfter(marks, page);
       }),
     ...searchesOf(pages, texts),
     ...sweepsOf({ plans, ...sweeping }),
-    ping: () => reaching(() => void file.db.prepare('SELECT 1').get()),
+    ping: () => mapUnavailable(() => void file.db.prepare('SELECT 1').get()),
     close: async () => void (await Promise.all([pages.close(), texts.close(), plans.close()])),
   };
 }
@@ -113,9 +113,9 @@ export function openSqliteMessages({
 /** The port's reads of one topic or message. */
 function readsOf(reads: SqliteMessageReads): Omit<MessageReads, 'countAfter'> {
   return {
-    find: (messageId) => reaching(() => reads.find(messageId)),
-    findMany: (messageIds) => reaching(() => messageIds.map(reads.find).filter((message) => message !== null)),
-    newest: (topicId, page) => reaching(() => reads.newest(topicId, page)),
+    find: (messageId) => mapUnavailable(() => reads.find(messageId)),
+    findMany: (messageIds) => mapUnavailable(() => messageIds.map(reads.find).filter((message) => message !== null)),
+    newest: (topicId, page) => mapUnavailable(() => reads.newest(topicId, page)),
     newestOfEach: (topicIds, now) =>
       mapUnavailable(
         () =>
@@ -125,11 +125,12 @@ function readsOf(reads: SqliteMessageReads): Omit<MessageReads, 'countAfter'> {
               .map((message) => [message.topicId, message]),
           ),
       ),
-    after: (topicId, page) => reaching(() => reads.after(topicId, page)),
-    records: (topicId, page) => reaching(() => reads.records(topicId, page)),
-    offsetAtTime: (topicId, time) => reaching(() => reads.offsetAtTime(topicId, time)),
-    lastOffsets: (topicIds) => reaching(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
-    topicStats: (topicIds) => reaching(() => reads.topicStats(topicIds)),
+    after: (topicId, page) => mapUnavailable(() => reads.after(topicId, page)),
+    records: (topicId, page) => mapUnavailable(() => reads.records(topicId, page)),
+    offsetAtTime: (topicId, time) => mapUnavailable(() => reads.offsetAtTime(topicId, time)),
+    lastOffsets: (topicIds) =>
+      mapUnavailable(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),
+    topicStats: (topicIds) => mapUnavailable(() => reads.topicStats(topicIds)),
   };
 }
 
