@@ -12,7 +12,7 @@ import {
 import type { Team, TeamNotice } from '@tocsin/shared/domain/teams/team.ts';
 import { reachesTier, tierInForce, tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { newTeam } from '@tocsin/shared/testing/builders.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 
 // Simulates a team over 120 days of a simulated clock: the owner's tier changes and expires, the owner and the operator
 // act at random, and the worker sweeps at varying intervals, has outages, and crashes before or after its emails. A
@@ -242,7 +242,7 @@ test('follows the rules and sends all notices over 120 days of upgrades, lapses 
     fc.property(given, (one) => void simulate(one)),
     { numRuns: seeds },
   );
-  printFigures('team life cycle', {
+  printMeasurements('team life cycle', {
     row: 'T5',
     seeds,
     simulatedDays: 120,

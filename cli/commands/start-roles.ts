@@ -3,7 +3,7 @@ import { startFanout } from '@tocsin/fanout/start-fanout.ts';
 import { startNotifier } from '@tocsin/notifier/start-notifier.ts';
 import { startRetention } from '@tocsin/retention/start-retention.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { closeTogether, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import { closeConcurrently, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { RunningService, ServiceDeps } from '@tocsin/shared/runtime/run-service.ts';
 
 /**
@@ -14,7 +14,7 @@ export function startRoles(deps: ServiceDeps): Promise<RunningService> {
   const { config } = deps;
   return withClosers(async (own) => {
     const others: RunningService[] = [];
-    own.add(() => closeTogether(others));
+    own.add(() => closeConcurrently(others));
     const starting = async (running: Promise<RunningService>): Promise<void> => {
       others.push(await running);
     };

@@ -6,7 +6,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
-import { closeTogether, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import { closeConcurrently, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
@@ -109,7 +109,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       closing: closing.signal,
     };
     const workers: { close(): Promise<void> }[] = [];
-    own.add(() => closeTogether(workers));
+    own.add(() => closeConcurrently(workers));
     for (const [queue, jobsMax] of Object.entries(concurrencyOf(options))) {
       const worker = await engine.jobQueue.work(queue, { concurrency: jobsMax, run: (job) => runPushJob(deps, job) });
       workers.push({ close: () => worker.close(sendTimeoutMs) });

@@ -23,9 +23,9 @@ export function parseTraceContext(traceparent: unknown, tracestate?: unknown): T
   const [, version, traceId, spanId, flags, more] = traceparentPattern.exec(traceparent) ?? [];
   if (version === undefined || (version === '00' && more !== undefined)) return undefined;
   const parsed = { traceparent: `00-${traceId}-${spanId}-${flags}` };
-  const isKept =
+  const isValidTracestate =
     typeof tracestate === 'string' && tracestate.length <= tracestateMax && /^[\x20-\x7e]+$/.test(tracestate);
-  return isKept ? { ...parsed, tracestate } : parsed;
+  return isValidTracestate ? { ...parsed, tracestate } : parsed;
 }
 
 /** Adds the context to the data of a job; returns the job unchanged if there is no context. */

@@ -64,7 +64,7 @@ function lastOffsetChange(time: number, zone: Zone): number {
 }
 
 /** Limits the memory for unused hours. */
-const keptMax = 10_000;
+const cachedMax = 10_000;
 
 /** Caches spans: many subscribers share the same hours, so each span is computed once per minute. */
 export class QuietSpans {
@@ -73,9 +73,9 @@ export class QuietSpans {
   at(hours: DailyHours, time: number): Span | null {
     const key = `${hours.start} ${hours.end} ${hours.timezone}`;
     const minute = Math.floor(time / 60_000);
-    const kept = this.#cache.get(key);
-    if (kept?.minute === minute) return kept.span;
-    if (this.#cache.size >= keptMax) this.#cache.clear();
+    const cached = this.#cache.get(key);
+    if (cached?.minute === minute) return cached.span;
+    if (this.#cache.size >= cachedMax) this.#cache.clear();
     const span = spanAt(hours, time);
     this.#cache.set(key, { minute, span });
     return span;

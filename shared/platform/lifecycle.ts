@@ -1,15 +1,15 @@
 /** A function that closes a component. */
-export type Closer = () => void | Promise<void>;
+export type CloseFunction = () => void | Promise<void>;
 
 /** Collects close functions while components open, and runs them in reverse order. */
 export interface Closers {
-  add(close: Closer): void;
+  add(close: CloseFunction): void;
   /** Runs each close function once. Continues after a failure and throws all failures at the end. */
   closeAll(): Promise<void>;
 }
 
 export function closers(): Closers {
-  const list: Closer[] = [];
+  const list: CloseFunction[] = [];
   return {
     add(close) {
       list.push(close);
@@ -30,7 +30,7 @@ export function closers(): Closers {
 }
 
 /** Closes independent components concurrently. Waits for all and throws all failures at the end. */
-export async function closeTogether(parts: readonly { close(): Promise<void> }[]): Promise<void> {
+export async function closeConcurrently(parts: readonly { close(): Promise<void> }[]): Promise<void> {
   const outcomes = await Promise.allSettled(parts.map((part) => part.close()));
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
   if (failures.length > 0) throw new AggregateError(failures, 'several components failed to close');

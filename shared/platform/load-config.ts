@@ -195,19 +195,19 @@ function readCluster(
 function readKafkaTls(caFile: string | undefined, isOn: boolean, faults: string[]): KafkaTls | undefined {
   if (caFile === undefined) return isOn ? {} : undefined;
   if (!isOn) faults.push('KAFKA_TLS_CA_FILE requires encrypted connections: set KAFKA_TLS=on');
-  const ca = readPem({ variable: 'KAFKA_TLS_CA_FILE', file: caFile, holds: 'CERTIFICATE' }, faults);
+  const ca = readPem({ variable: 'KAFKA_TLS_CA_FILE', file: caFile, contents: 'CERTIFICATE' }, faults);
   return ca === undefined ? undefined : { ca };
 }
 
 /** Returns the contents of a PEM file; adds a fault and returns undefined if it cannot be used. */
 function readPem(
-  from: { variable: string; file: string; holds: 'CERTIFICATE' | 'PRIVATE KEY' },
+  from: { variable: string; file: string; contents: 'CERTIFICATE' | 'PRIVATE KEY' },
   faults: string[],
 ): string | undefined {
   try {
     const text = readFileSync(from.file, 'utf8');
-    if (text.includes(`-----BEGIN ${from.holds}-----`)) return text;
-    faults.push(`${from.variable}: ${from.file} does not contain a PEM ${from.holds.toLowerCase()}`);
+    if (text.includes(`-----BEGIN ${from.contents}-----`)) return text;
+    faults.push(`${from.variable}: ${from.file} does not contain a PEM ${from.contents.toLowerCase()}`);
   } catch (error) {
     faults.push(`${from.variable}: ${from.file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
@@ -224,12 +224,12 @@ function readApns(env: NodeJS.ProcessEnv, faults: string[]): ApnsConfig | undefi
     );
     return undefined;
   }
-  const key = readPem({ variable: 'APNS_KEY_FILE', file: env['APNS_KEY_FILE']!, holds: 'PRIVATE KEY' }, faults);
+  const key = readPem({ variable: 'APNS_KEY_FILE', file: env['APNS_KEY_FILE']!, contents: 'PRIVATE KEY' }, faults);
   const caFile = env['APNS_CA_FILE'];
   const ca =
     caFile === undefined
       ? undefined
-      : readPem({ variable: 'APNS_CA_FILE', file: caFile, holds: 'CERTIFICATE' }, faults);
+      : readPem({ variable: 'APNS_CA_FILE', file: caFile, contents: 'CERTIFICATE' }, faults);
   if (key === undefined) return undefined;
   return {
     key,

@@ -21,9 +21,9 @@ export function isSignedText(
   purpose: string,
   signed: { text: string; proof: string },
 ): boolean {
-  const given = Buffer.from(signed.proof);
+  const proofBytes = Buffer.from(signed.proof);
   return keys.some((key) => {
     const expected = Buffer.from(signText(key, purpose, signed.text));
-    return expected.length === given.length && timingSafeEqual(expected, given);
+    return expected.length === proofBytes.length && timingSafeEqual(expected, proofBytes);
   });
 }

@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals';
-import { howToGiveTestEngines, readTestEngines, type TestEngines } from './read-test-engines.ts';
+import { testEnginesHint, readTestEngines, type TestEngines } from './read-test-engines.ts';
 
 /** Separate from read-test-engines.ts, which is also imported outside of Jest. */
 export type { TestEngines } from './read-test-engines.ts';
@@ -15,11 +15,11 @@ export const describeWithEngines = (name: string, body: (engines: TestEngines) =
   } else if (process.env.CI === 'true') {
     describe(name, () => {
       test('has its engines', () => {
-        throw new Error(`No engines: ${howToGiveTestEngines}`);
+        throw new Error(`No engines: ${testEnginesHint}`);
       });
     });
   } else {
-    describe.skip(`${name} (skipped, no engines: ${howToGiveTestEngines})`, () => {
+    describe.skip(`${name} (skipped, no engines: ${testEnginesHint})`, () => {
       test('needs engines', () => {});
     });
   }

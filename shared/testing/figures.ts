@@ -6,8 +6,8 @@ export function residentMb(pid: number): number {
 }
 
 /** Prints the measurements of a test as one line of JSON, rounded to integers. */
-export function printFigures(test: string, figures: Record<string, unknown>): void {
-  const rounded = Object.entries(figures).map(([name, value]) => [
+export function printMeasurements(test: string, measurements: Record<string, unknown>): void {
+  const rounded = Object.entries(measurements).map(([name, value]) => [
     name,
     typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value,
   ]);

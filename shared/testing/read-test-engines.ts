@@ -29,4 +29,4 @@ export const readTestEngines = (env: NodeJS.ProcessEnv = process.env): TestEngin
 };
 
 /** A hint for messages about missing engines. */
-export const howToGiveTestEngines = `set ${Object.values(variables).join(', ')}, or run them through \`npm test\``;
+export const testEnginesHint = `set ${Object.values(variables).join(', ')}, or run them through \`npm test\``;

@@ -21,16 +21,16 @@ export function startChild(script: string, args: readonly string[]): Child {
     lines.push(...parts);
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
-  const gone = once(child, 'close').then(() => {
+  const closed = once(child, 'close').then(() => {
     if (child.exitCode !== null)
       throw new Error(`the child process exited unexpectedly (${child.exitCode}): ${complaint}`);
   });
-  gone.catch(() => undefined); // reported by kill()
+  closed.catch(() => undefined); // reported by kill()
   return {
     lines,
     kill: () => {
       child.kill('SIGKILL');
-      return gone;
+      return closed;
     },
   };
 }

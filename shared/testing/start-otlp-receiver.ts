@@ -12,7 +12,7 @@ export interface OtlpReceiver {
   /** The headers of each request. */
   readonly headers: readonly IncomingHttpHeaders[];
   /** Switches between returning 503 and accepting spans. */
-  setAway(isAway: boolean): void;
+  setUnavailable(isUnavailable: boolean): void;
   close(): Promise<void>;
 }
 
@@ -20,13 +20,13 @@ export interface OtlpReceiver {
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const headers: IncomingHttpHeaders[] = [];
-  let isAway = false;
+  let isUnavailable = false;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       headers.push(request.headers);
-      if (isAway) return response.writeHead(503).end();
+      if (isUnavailable) return response.writeHead(503).end();
       const isTraces =
         request.method === 'POST' &&
         request.url === '/v1/traces' &&
@@ -47,8 +47,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     headers,
-    setAway(value) {
-      isAway = value;
+    setUnavailable(value) {
+      isUnavailable = value;
     },
     async close() {
       server.closeAllConnections();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { Client, createTopic, newAddress, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
@@ -92,7 +92,7 @@ test.each(Object.entries(cuts))(
     expect(await Promise.all(publishes.map(copiesOf))).toEqual(publishes.map(() => 1));
     // An incomplete request leaves nothing behind, not even a key in flight.
     if (!isWhole) expect(again).toEqual(publishes.map(() => ({ waits: 0, isReplay: false })));
-    printFigures(`publish cut off ${name}`, {
+    printMeasurements(`publish cut off ${name}`, {
       engine: testStack().engine,
       publishes: repetitions,
       replays: again.filter(({ isReplay }) => isReplay).length,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { keepPublishing, type Publishing } from '../ledger/keep-publishing.ts';
 import { nilId, type StreamReader } from '../ledger/reader.ts';
 import { readSse } from '../ledger/read-sse.ts';
@@ -57,7 +57,7 @@ test(`${resumes} clients resume without gaps or duplicates while ${publishers} p
     const first = sinceId === nilId ? 0 : order.indexOf(sinceId) + 1;
     return ids.join() !== order.slice(first, first + ids.length).join();
   });
-  printFigures('resume race', {
+  printMeasurements('resume race', {
     engine,
     resumes: resumed.length,
     publishesPerSecond: perSecond,

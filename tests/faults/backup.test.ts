@@ -6,7 +6,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEmbeddedStack, type Stack } from '../../tools/stack/start-stack.ts';
 import { accessTokenOf, Client, createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
 import { runTocsin } from './run-tocsin.ts';
 
@@ -114,7 +114,7 @@ test('a backup during publishes contains all earlier acknowledged messages; the 
   const third = await restore('third');
   const { offset } = await third.publish('after the second restore');
   expect(offset).toBeGreaterThan(fresh.at(-1)!.offset);
-  printFigures('backup', {
+  printMeasurements('backup', {
     bytes,
     backupMs,
     acknowledgedBefore: before.size,

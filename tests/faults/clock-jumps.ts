@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
@@ -52,7 +52,7 @@ export function clockJumps(startTest: () => FaultTest): void {
     const afterwards = await Promise.all([...urls, third.url].map(publish));
     const ledger = await run.expectComplete();
     const windowsBegun = remaining.slice(1).filter((left, at) => left > remaining[at]!).length;
-    printFigures('clock jumps', {
+    printMeasurements('clock jumps', {
       processes: servers.length,
       jumps: servers.length * jumpsMs.length,
       removed: 0,

@@ -9,7 +9,7 @@ import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { removeInstallation } from '@tocsin/shared/testing/remove-installation.ts';
 import { freePorts } from '../../tools/engines/free-ports.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/cluster.md'), 'utf8');
@@ -132,6 +132,6 @@ describeWithEngines('docs/cluster.md', ({ kafkaBrokers, mongoUrl, redisUrl }) =>
       logs: code === 0 ? [] : logs,
     }).toEqual({ code: 0, last: '', err: '', logs: [] });
     expect(readdirSync(dir)).toEqual(expect.arrayContaining(['tocsin.backup', 'before-upgrade.backup']));
-    printFigures('cluster page', { blocks: commands.length, ms: performance.now() - begunAt });
+    printMeasurements('cluster page', { blocks: commands.length, ms: performance.now() - begunAt });
   }, 300_000);
 });

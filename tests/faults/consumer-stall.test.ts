@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { newTopicName, removeTopic, testOptions } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.place.ts';
 import { openKafkaEventLog } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.ts';
-import { apiKeys, startKafkaProxy, type AnswerFate } from '@tocsin/shared/drivers/cluster/kafka/kafka-proxy.fixture.ts';
+import { apiKeys, startKafkaProxy, type ResponseFault } from '@tocsin/shared/drivers/cluster/kafka/kafka-proxy.fixture.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { collector, newGroup, testRecord } from '@tocsin/shared/contracts/event-log/event-log.fixtures.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 
 const patienceMs = 90_000;
 const reactionMsMax = 30_000;
@@ -19,7 +19,7 @@ describeWithEngines('a log consumer that stops receiving records', ({ kafkaBroke
   afterEach(() => own.closeAll(), 60_000);
 
   /** Resolves with the delay of a record to a consumer whose connections answer fetches in the given way. */
-  const stall = async (fate: AnswerFate): Promise<number> => {
+  const stall = async (fate: ResponseFault): Promise<number> => {
     const topic = newTopicName();
     own.add(() => removeTopic(kafkaBrokers, topic));
     const proxy = await startKafkaProxy(kafkaBrokers.split(',')[0]!);
@@ -33,7 +33,7 @@ describeWithEngines('a log consumer that stops receiving records', ({ kafkaBroke
     const stalled = proxy.connections;
     let lost = 0;
     // Heartbeats, commits and the requests of its watchdog are answered: the group considers the consumer healthy.
-    proxy.onAnswer = (apiKey, connection) => {
+    proxy.onResponse = (apiKey, connection) => {
       if (apiKey !== apiKeys.fetch || connection >= stalled) return 'pass';
       lost += 1;
       return fate;
@@ -49,7 +49,7 @@ describeWithEngines('a log consumer that stops receiving records', ({ kafkaBroke
 
   test('recovers in less than 30 seconds if its fetches get no response or an empty one', async () => {
     const [unansweredMs, emptyMs] = await Promise.all([stall('swallow'), stall('empty')]);
-    printFigures('consumer stall', { unansweredMs, emptyMs, gaps: 0 });
+    printMeasurements('consumer stall', { unansweredMs, emptyMs, gaps: 0 });
     expect(Math.max(unansweredMs, emptyMs)).toBeLessThan(reactionMsMax);
   }, 240_000);
 });

@@ -3,7 +3,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEmbeddedStack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
 const restarts = Number(process.env['TOCSIN_RESTARTS'] ?? 2);
@@ -58,7 +58,7 @@ test(
     const ledger = await run.expectComplete();
     const refused = attempts.filter(({ fault }) => fault === 'ECONNREFUSED');
     const failed = attempts.filter(({ status, fault }) => status !== 200 && fault !== 'ECONNREFUSED');
-    printFigures('embedded restart', {
+    printMeasurements('embedded restart', {
       restarts,
       drainMaxMs: Math.max(...drainsMs),
       awayMaxMs: Math.max(...awayMs),

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { percentile, printFigures, residentMb } from '@tocsin/shared/testing/figures.ts';
+import { percentile, printMeasurements, residentMb } from '@tocsin/shared/testing/figures.ts';
 import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage } from './start-outage.ts';
@@ -92,7 +92,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     expect(history.messages.map(({ message }) => message).filter((text) => text !== 'refused while it starts')).toEqual(
       ['before', 'after'],
     );
-    printFigures('kafka killed', {
+    printMeasurements('kafka killed', {
       firstRefusalMs: refused[0]!.ms,
       nextRefusalsMaxMs: Math.max(...refused.slice(1).map(({ ms }) => ms)),
       refusalWhileStartingMaxMs: Math.max(...whileStarting.map(({ ms }) => ms)),
@@ -140,7 +140,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     const growthMb = Math.max(...peaksMb.map((peak, index) => peak - beforeMb[index]!));
     // A text is a line, so a line appears twice in history if a key created two messages.
     const copies = await copiesInHistory(urls[0]!, others);
-    printFigures('kafka silent', {
+    printMeasurements('kafka silent', {
       silentMs,
       refused: refused.length,
       refusalMaxMs: Math.max(...refused.map(({ ms }) => ms)),

@@ -17,7 +17,7 @@ import { startSecuredKafka, type SecuredKafka } from '../../tools/engines/start-
 import { startSecuredStores, type SecuredStores } from '../../tools/engines/start-secured-stores.ts';
 import { startClusterStack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 
 describeWithOwnEngines('Kafka with TLS and authentication', () => {
   const own = closers();
@@ -146,7 +146,7 @@ describeWithOwnEngines('Kafka with TLS and authentication', () => {
       },
       { timeoutMs: 30_000 },
     );
-    printFigures('secured installation', {
+    printMeasurements('secured installation', {
       readyMs,
       kafka: 'TLS, SASL',
       mongo: 'TLS, readWrite on its database',

@@ -6,7 +6,7 @@ import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
 import { useStreams } from '../support/use-streams.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { expectToGoOn, holdPositions } from './held-positions.ts';
 import { runTocsin } from './run-tocsin.ts';
 
@@ -71,6 +71,6 @@ describeWithEngines('a recreated Kafka topic', (engines) => {
     expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
     expect(bases).toContain(after[0]!.offset);
     await expectToGoOn(streams, reader, { held, ids: [...before.slice(5), ...after].map(({ id }) => id) });
-    printFigures('log adopted', { seconds: (performance.now() - begunAt) / 1_000, base: after[0]!.offset });
+    printMeasurements('log adopted', { seconds: (performance.now() - begunAt) / 1_000, base: after[0]!.offset });
   }, 180_000);
 });

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
 import { keepPublishing, type Publishing } from '../ledger/keep-publishing.ts';
-import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
+import { percentile, printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import type { FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage, type Fault } from './start-outage.ts';
@@ -47,7 +47,7 @@ export function mongoOutages(startTest: () => FaultTest): void {
 
       const accepted = during.filter(({ status }) => status === 200);
       const ms = during.map((one) => one.ms);
-      printFigures(`mongo ${name}`, {
+      printMeasurements(`mongo ${name}`, {
         seconds,
         publishes: during.length,
         successRatio: accepted.length / during.length,

@@ -23,7 +23,7 @@ import {
   type Account,
 } from '../support/stack.ts';
 import { useStreams } from '../support/use-streams.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { expectToGoOn, holdPositions } from './held-positions.ts';
 import { runTocsin } from './run-tocsin.ts';
 
@@ -183,7 +183,7 @@ describeWithEngines(`${messagesMoved} messages of an embedded installation`, (en
     const reader = { urls: stack.urls, token: await accessTokenOf(account, stack.urls) };
     await expectToGoOn(streams, reader, { held, ids: ids.slice(messagesMoved - unread) });
     await expectToGoOn(streams, reader, { held: heldNew, ids: ids.slice(messagesMoved + 6) });
-    printFigures('moving', {
+    printMeasurements('moving', {
       messages: messagesMoved,
       exportSeconds,
       importSeconds,

@@ -6,7 +6,7 @@ import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
@@ -91,7 +91,7 @@ function killTests(engines: TestEngines | undefined): void {
       });
       const recoveredMs = expo.pushes.at(-1)!.at - run.killedAt;
       const twice = pushedTwice(expo.pushes, run.startedAt);
-      printFigures('notifier killed', {
+      printMeasurements('notifier killed', {
         engine: engines === undefined ? 'embedded' : 'cluster',
         kills,
         messages: run.messageIds.length,

@@ -19,7 +19,7 @@ import {
   fcmSettings,
   writeSimulatorSettings,
 } from '@tocsin/simulators/simulator-settings.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
 const deviceCount = Number(process.env['TOCSIN_FAULTY_DEVICES'] ?? 200);
@@ -251,7 +251,7 @@ function providerTests(engines: TestEngines | undefined): void {
       );
       const earliestRetryMs = Math.min(...pauses(), expoPause());
       const twice = apns.pushes.length + fcm.pushes.length + expo.pushes.length - taken().size;
-      printFigures('provider faults', {
+      printMeasurements('provider faults', {
         engine: engines === undefined ? 'embedded' : 'cluster',
         devices: deviceCount,
         wrongClass: wrongClass.length,

@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { MongoClient } from 'mongodb';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
-import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
+import { percentile, printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs } from './ledger-run.ts';
 
@@ -49,7 +49,7 @@ export function reconnectStorm(startTest: () => FaultTest): void {
     const recoveredMs = streams.map(({ messageAt }) => messageAt - cutAt);
     const reads = await profile();
     const total = Object.values(reads).reduce((sum, count) => sum + count, 0);
-    printFigures('reconnect storm', {
+    printMeasurements('reconnect storm', {
       streams: streamsMax,
       topics: topics.length,
       reads: total,

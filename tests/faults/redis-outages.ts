@@ -5,7 +5,7 @@ import { tierLimits } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
 import type { Account } from '../support/stack.ts';
-import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
+import { percentile, printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
 import type { ReadMessage, StreamReader } from '../ledger/reader.ts';
@@ -88,7 +88,7 @@ export function redisOutages(startTest: () => FaultTest): void {
     expect(third.link.lostCount - lostAtStart).toBeGreaterThanOrEqual(losses);
     const logs = await Promise.all(readers.map((reader) => reader.stop()));
     expect(logs.map(({ seen }) => seen.map(({ text }) => text))).toEqual([texts, texts]);
-    printFigures('lossy bus', {
+    printMeasurements('lossy bus', {
       lost: third.link.lostCount - lostAtStart,
       repairs: repairMs.length,
       repairMaxMs: Math.max(...repairMs),
@@ -129,7 +129,7 @@ export function redisOutages(startTest: () => FaultTest): void {
       const ledger = await run.expectComplete();
 
       const during = attempts.filter(({ sentAt }) => sentAt >= downAt && sentAt < upAt);
-      printFigures(`redis ${name}`, {
+      printMeasurements(`redis ${name}`, {
         publishes: during.length,
         publishMaxMs: Math.max(...during.map(({ ms }) => ms)),
         budgetedMaxMs: Math.max(...budgets.map(({ ms }) => ms)),

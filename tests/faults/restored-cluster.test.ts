@@ -15,7 +15,7 @@ import { freePorts } from '../../tools/engines/free-ports.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
 import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
 import { accessTokenOf, createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { runTocsin } from './run-tocsin.ts';
 
 /** Messages before the backup, and as many after it. */
@@ -214,7 +214,7 @@ describeWithEngines('a cluster', (engines) => {
     };
     const known = await ledgerOf(before.at(-1)!, topics[0]!);
     const unknown = await ledgerOf(after.at(-1)!, topics[0]!);
-    printFigures('restored cluster', {
+    printMeasurements('restored cluster', {
       messages: 2 * messageCount,
       bytes: statSync(file).size,
       lagAtFirst: caughtUp.lagAtFirst,

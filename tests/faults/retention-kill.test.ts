@@ -13,7 +13,7 @@ import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts'
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { newTestPlace, openTestEngine, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 
 const main = fileURLToPath(new URL('../../services/retention/main.ts', import.meta.url));
 const expiredCount = Number(process.env['TOCSIN_EXPIRED'] ?? 10_000);
@@ -105,7 +105,7 @@ function killTests(engines: TestEngines | undefined): void {
       await kill9(child);
 
       const countDrift = await driftOf(both);
-      printFigures('retention killed', {
+      printMeasurements('retention killed', {
         row: 'T1',
         engine: engineOf(engines),
         messages: expiredCount + left,

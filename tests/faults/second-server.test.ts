@@ -7,7 +7,7 @@ import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEmbeddedStack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { startLedgerRun } from './ledger-run.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -63,5 +63,5 @@ test('refuses a second server on a DATA_DIR with a reason, does not affect the f
   await first.start();
   const whenRestarted = acked.length;
   await eventually(() => acked.length > whenRestarted + 20);
-  printFigures('second server', { refusedMs, lost: 0, ...(await ledger.expectComplete()) });
+  printMeasurements('second server', { refusedMs, lost: 0, ...(await ledger.expectComplete()) });
 }, 120_000);

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { percentile, printFigures } from '@tocsin/shared/testing/figures.ts';
+import { percentile, printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { authorization, type FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
@@ -55,7 +55,7 @@ export function serverKills(startTest: () => FaultTest): void {
       await run.caughtUp();
       const resumesMs = run.resumesMs();
       const ledger = await run.expectComplete();
-      printFigures('api killed', {
+      printMeasurements('api killed', {
         row: 'N1, N7',
         kills,
         resumeP50Ms: percentile(resumesMs, 0.5),
@@ -89,7 +89,7 @@ export function serverKills(startTest: () => FaultTest): void {
         }),
       );
     await eventually(async () => expect(await counts()).toEqual(urls.map(() => 0)), { timeoutMs: patienceMs });
-    printFigures('presence', { row: 'N7', connects, drift: 0 });
+    printMeasurements('presence', { row: 'N7', connects, drift: 0 });
   }, 120_000);
 }
 

@@ -4,7 +4,7 @@ import { missingForCertificate } from '../../tools/clients/make-certificate.ts';
 import { missingForNginx, startNginx } from '../../tools/clients/start-nginx.ts';
 import type { ServerProcess } from '../../tools/stack/server-process.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import type { FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
@@ -34,7 +34,7 @@ export function serverRestarts(startTest: () => FaultTest): void {
       const ledger = await run.expectComplete();
       const failed = attempts.filter(({ status }) => status !== 200);
       const drainMaxMs = Math.max(...Object.values(drainsMs));
-      printFigures('rolling restart', { row: 'N4', drainsMs, drainMaxMs, failed: failed.length, gaps: 0, ...ledger });
+      printMeasurements('rolling restart', { row: 'N4', drainsMs, drainMaxMs, failed: failed.length, gaps: 0, ...ledger });
       expect(failed.map(({ status, fault }) => ({ status, fault }))).toEqual([]);
       expect(drainMaxMs).toBeLessThan(drainMsMax);
     }, 300_000);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { findTraces } from '../support/find-traces.ts';
 import { makeFullAccount } from '../support/full-account.ts';
 import { Client, made, testStack } from '../support/stack.ts';
@@ -54,7 +54,7 @@ test(
       },
       { timeoutMs, intervalMs: 1_000 },
     );
-    printFigures('account erased', {
+    printMeasurements('account erased', {
       row: 'T6',
       messages: texts.length + more,
       tracesBefore: found,

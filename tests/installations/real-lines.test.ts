@@ -5,7 +5,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Stack } from '../../tools/stack/start-stack.ts';
 import { isBroken, verifyReader, sharedPlaces, type Acked, type ReaderLog, type Verdict } from '../ledger/ledger.ts';
 import { publishLines } from '../ledger/publish-lines.ts';
-import { printFigures } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { pushLedger, type PushLedger } from '../support/push-ledger.ts';
 import { readKafkaGroup, readKcat } from '../ledger/read-kafka.ts';
 import { readHistory, readLog } from '../ledger/read-pages.ts';
@@ -72,7 +72,7 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     const pushesMs = lap();
 
     const verdicts = logs.map((log) => ({ log, verdict: verifyReader(log, lines, acked) }));
-    printFigures('real lines', {
+    printMeasurements('real lines', {
       engine: stack.engine,
       acked: acked.length,
       sends: acked.reduce((sum, one) => sum + one.attempts, 0),

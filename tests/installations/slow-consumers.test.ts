@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { printFigures, residentMb } from '@tocsin/shared/testing/figures.ts';
+import { printMeasurements, residentMb } from '@tocsin/shared/testing/figures.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
 import { verifyReader } from '../ledger/ledger.ts';
 import { readSse } from '../ledger/read-sse.ts';
@@ -86,7 +86,7 @@ test('drops a consumer that stops reading at one mebibyte, without effect on oth
   );
   const logs = await Promise.all(readers.map((reader) => reader.stop()));
   const bufferedBytes = socket.bytesRead - takenBefore - inSystem;
-  printFigures('slow consumers', {
+  printMeasurements('slow consumers', {
     engine,
     messages: publishing.acked.length,
     bufferedBytes,

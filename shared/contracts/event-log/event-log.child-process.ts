@@ -26,16 +26,16 @@ export function startChild(mode: 'append' | 'consume', log: { module: string; ad
     lines.push(...parts);
   });
   process_.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
-  const gone = once(process_, 'close').then(() => {
+  const closed = once(process_, 'close').then(() => {
     if (process_.exitCode !== null)
       throw new Error(`the child process exited unexpectedly (${process_.exitCode}): ${complaint}`);
   });
-  gone.catch(() => undefined); // reported by kill()
+  closed.catch(() => undefined); // reported by kill()
   return {
     lines,
     kill: () => {
       process_.kill('SIGKILL');
-      return gone;
+      return closed;
     },
   };
 }

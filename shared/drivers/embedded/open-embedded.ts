@@ -17,12 +17,12 @@ import { consumerOffsetsMigration } from './log/consumer-offsets.ts';
 import { copyStore } from './transfer/copy-store.ts';
 import { inspectDataDir } from './data-dir/inspect-data-dir.ts';
 import { jobsMigration } from './jobs/job-table.ts';
-import { keepSecret } from './data-dir/keep-secret.ts';
+import { readOrCreateSecret } from './data-dir/keep-secret.ts';
 import { lockDataDir } from './data-dir/lock-data-dir.ts';
 import { continueLogAfterCopy } from './transfer/log-after-copy.ts';
 import { openMemoryBus } from './bus/memory-bus.ts';
 import { migrate, type Migration } from './sqlite/migrations.ts';
-import { requireNoImport, sqliteInstallationRows, takeInstallation } from './transfer/sqlite-installation-rows.ts';
+import { requireNoImport, sqliteInstallationRows, lockInstallation } from './transfer/sqlite-installation-rows.ts';
 import { openSqliteDeliveries } from './deliveries/sqlite-deliveries.ts';
 import { deliveriesMigration } from './deliveries/sqlite-deliveries-migration.ts';
 import { openSqliteDocuments } from './documents/sqlite-documents.ts';
@@ -95,7 +95,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
       bus,
       jobQueue,
       storage: { changeStamp: documents.changeStamp, reclaimSpace: messages.reclaimSpace },
-      jwtSecrets: options.jwtSecrets ?? [keepSecret(join(dataDir, 'jwt.secret'))],
+      jwtSecrets: options.jwtSecrets ?? [readOrCreateSecret(join(dataDir, 'jwt.secret'))],
       close: () => own.closeAll(),
     };
   });
@@ -172,7 +172,7 @@ export function openEmbeddedRows({
     const path = join(dataDir, fileName);
     if (purpose === 'export' && !existsSync(path))
       throw new Error(`${path} does not exist: set DATA_DIR to the directory of the installation`);
-    const free = takeInstallation(dataDir, purpose);
+    const free = lockInstallation(dataDir, purpose);
     if (free !== null) own.add(free);
     const file = new SqliteFile(path);
     own.add(() => file.close());

@@ -56,7 +56,7 @@ export async function exportInstallation(
   }
   if (String(await rows.ends()) !== String(ends))
     throw new Error('Messages were published during the export: stop all nodes and export again');
-  if (jwtSecrets !== undefined) await writeWhole(join(dir, secretsFile), { jwtSecrets });
+  if (jwtSecrets !== undefined) await writeAtomically(join(dir, secretsFile), { jwtSecrets });
   const manifest: Manifest = {
     format: exportFormat,
     id: randomUUID(),
@@ -65,7 +65,7 @@ export async function exportInstallation(
     ends: [...ends],
     parts,
   };
-  await writeWhole(join(dir, manifestFile), manifest);
+  await writeAtomically(join(dir, manifestFile), manifest);
   return manifest;
 }
 
@@ -77,7 +77,7 @@ async function* summed(pages: AsyncIterable<readonly Row[]>, digest: RowsDigest)
 }
 
 /** Writes the file atomically, even if the process is killed. */
-async function writeWhole(file: string, value: object): Promise<void> {
+async function writeAtomically(file: string, value: object): Promise<void> {
   await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: secretFileMode, flush: true });
   await rename(`${file}.new`, file);
   const dir = await open(join(file, '..'));

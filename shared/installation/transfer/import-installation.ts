@@ -123,9 +123,9 @@ function adapterFor({ partitions }: InstallationRows, { ends }: Manifest): Adapt
       `The exported log has ${ends.length} partitions, this one has ${partitions}: create it with KAFKA_PARTITIONS=${ends.length} or more`,
     );
   }
-  const isKept = ends.length > 1 && partitions > 1;
+  const keepsPartitions = ends.length > 1 && partitions > 1;
   return (part, row) =>
-    part !== 'topics' || isKept ? row : { ...row, partition: choosePartition((row as { id: string }).id, partitions) };
+    part !== 'topics' || keepsPartitions ? row : { ...row, partition: choosePartition((row as { id: string }).id, partitions) };
 }
 
 interface Writing extends Pick<ImportOptions, 'dir' | 'report'> {
@@ -142,7 +142,7 @@ async function writeRows(
   const { name } = part;
   const [read, adapted] = [new RowsDigest(), new RowsDigest()];
   let place = progress;
-  const keep = async () => {
+  const saveProgress = async () => {
     place = { ...place, written: { ...place.written, [name]: read.sum.rows } };
     await rows.saveImportProgress(place);
     report(`${name}: ${read.sum.rows} of ${part.rows}`);
@@ -156,11 +156,11 @@ async function writeRows(
     }
     if (read.sum.rows <= (progress.written[name] ?? 0)) continue;
     await rows.write(name, toWrite);
-    if (read.sum.rows % rowsPerProgressUpdate === 0) await keep();
+    if (read.sum.rows % rowsPerProgressUpdate === 0) await saveProgress();
   }
   if (read.sum.rows !== part.rows || read.sum.digest !== part.digest)
     throw new Error(`${name} has ${read.sum.rows} rows that differ from the ${part.rows} of the manifest`);
-  if (read.sum.rows > (progress.written[name] ?? 0)) await keep();
+  if (read.sum.rows > (progress.written[name] ?? 0)) await saveProgress();
   return { sum: adapted.sum, place };
 }
 

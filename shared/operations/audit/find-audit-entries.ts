@@ -98,16 +98,16 @@ function paginate(documents: Documents, filter: AuditFilter): AsyncIterable<Audi
   const { actor, action, subject } = filter;
   if (subject !== undefined) {
     return merged(
-      walkIndex(documents, { index: 'bySubject', equals: { subjectId: subject } }, filter),
-      walkIndex(documents, { index: 'byWithin', equals: { withinId: subject } }, filter),
+      paginateEntries(documents, { index: 'bySubject', equals: { subjectId: subject } }, filter),
+      paginateEntries(documents, { index: 'byWithin', equals: { withinId: subject } }, filter),
     );
   }
-  if (actor !== undefined) return walkIndex(documents, { index: 'byActor', equals: { actor } }, filter);
-  if (action !== undefined) return walkIndex(documents, { index: 'byAction', equals: { action } }, filter);
-  return walkIndex(documents, { index: 'byTime', equals: {} }, filter);
+  if (actor !== undefined) return paginateEntries(documents, { index: 'byActor', equals: { actor } }, filter);
+  if (action !== undefined) return paginateEntries(documents, { index: 'byAction', equals: { action } }, filter);
+  return paginateEntries(documents, { index: 'byTime', equals: {} }, filter);
 }
 
-async function* walkIndex(
+async function* paginateEntries(
   documents: Documents,
   by: { index: string; equals: Partial<AuditEntry> },
   { since, until, after }: AuditFilter,

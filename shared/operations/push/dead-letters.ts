@@ -36,8 +36,8 @@ export async function listDeadLetters(
   filter: DeadLetterFilter,
   limit: number,
 ): Promise<DeadLetter[]> {
-  const { isWanted } = await selectLetters(store.documents, filter);
-  const found = await Promise.all(queues.map((queue) => findLetters(store, queue, { isWanted, limit })));
+  const { isSelected } = await selectLetters(store.documents, filter);
+  const found = await Promise.all(queues.map((queue) => findLetters(store, queue, { isSelected, limit })));
   const newest = found
     .flat()
     .sort((a, b) => b.failedAt - a.failedAt)
@@ -57,16 +57,16 @@ export async function redriveDeadLetters(
   filter: DeadLetterFilter,
   audit: Audit,
 ): Promise<number> {
-  const { topic, isWanted } = await selectLetters(store.documents, filter);
+  const { topic, isSelected } = await selectLetters(store.documents, filter);
   await store.documents.commit(
     audit({ action: 'push.redriven', subject: topic ?? null, details: { message_id: filter.messageId ?? null } }),
   );
   let redriven = 0;
   for (const queue of queues) {
     // Collect all letters first, because retried ones disappear from the list.
-    const left = await findLetters(store, queue, { isWanted, limit: lettersMax });
+    const remaining = await findLetters(store, queue, { isSelected, limit: lettersMax });
     const redriveAll = async (): Promise<void> => {
-      for (let letter = left.pop(); letter !== undefined; letter = left.pop()) {
+      for (let letter = remaining.pop(); letter !== undefined; letter = remaining.pop()) {
         if (await store.jobQueue.retryFailed(queue, letter.id)) redriven += 1;
       }
     };
@@ -81,12 +81,12 @@ type Letter = Omit<DeadLetter, 'topic'>;
 async function selectLetters(
   documents: Documents,
   { topic: name, messageId }: DeadLetterFilter,
-): Promise<{ topic: Topic | undefined; isWanted: (letter: Letter) => boolean }> {
+): Promise<{ topic: Topic | undefined; isSelected: (letter: Letter) => boolean }> {
   const topic = name === undefined ? undefined : await findTopicByName(documents, name);
   if (topic === null) throw new AppError('not_found', 'Topic not found');
   return {
     topic,
-    isWanted: (letter) =>
+    isSelected: (letter) =>
       (topic === undefined || letter.topicId === topic.id) &&
       (messageId === undefined || letter.messageId === messageId),
   };
@@ -95,12 +95,12 @@ async function selectLetters(
 async function findLetters(
   { jobQueue }: DeadLetterStore,
   queue: PushQueue,
-  of: { isWanted: (letter: Letter) => boolean; limit: number },
+  of: { isSelected: (letter: Letter) => boolean; limit: number },
 ): Promise<Letter[]> {
   const letters: Letter[] = [];
   for (let offset = 0; offset < lettersMax && letters.length < of.limit; offset += pageSize) {
     const jobs = await jobQueue.failed(queue, { limit: pageSize, offset });
-    letters.push(...jobs.flatMap(letterOf).filter(of.isWanted));
+    letters.push(...jobs.flatMap(letterOf).filter(of.isSelected));
     if (jobs.length < pageSize) break;
   }
   return letters.slice(0, of.limit);

@@ -105,7 +105,7 @@ async function countByTier({ documents, messages }: PlanDeps, now: number): Prom
         page.map(({ id }) => id),
         (ids) => messages.topicStats(ids),
       )
-    ).flatMap((some) => [...some]);
+    ).flatMap((batch) => [...batch]);
     const countOf = new Map(stats.map(([topicId, { messageCount }]) => [topicId, messageCount]));
     for (const { id, ownerId } of page) {
       const tier = tierOf.get(ownerId);
@@ -121,7 +121,7 @@ async function findTiers(documents: Documents, of: readonly Topic[], now: number
   return new Map(owners.map((owner) => [owner.id, tierInForce(owner, now)]));
 }
 
-async function mapChunks<T>(ids: readonly string[], lookUp: (some: readonly string[]) => Promise<T>): Promise<T[]> {
+async function mapChunks<T>(ids: readonly string[], lookUp: (batch: readonly string[]) => Promise<T>): Promise<T[]> {
   const found: T[] = [];
   for (let at = 0; at < ids.length; at += idsPerLookup) found.push(await lookUp(ids.slice(at, at + idsPerLookup)));
   return found;

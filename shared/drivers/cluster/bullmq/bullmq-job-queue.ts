@@ -143,7 +143,7 @@ class BullmqJobQueue implements JobQueue {
   async schedule(queue: string, { id, every, data }: Schedule): Promise<void> {
     checkId(id);
     scheduleSlots(every);
-    const before = (await this.#loadSchedules(queue)).find((kept) => kept.id === id);
+    const before = (await this.#loadSchedules(queue)).find((stored) => stored.id === id);
     const definedAt = before?.every === every ? before.definedAt : this.#clock();
     await this.#commands.run((redis) =>
       redis.hset(this.#schedulesKey(queue), id, JSON.stringify({ every, data, definedAt })),
@@ -157,8 +157,8 @@ class BullmqJobQueue implements JobQueue {
   }
 
   async #loadSchedules(queue: string): Promise<StoredSchedule[]> {
-    const kept = await this.#commands.run((redis) => redis.hgetall(this.#schedulesKey(queue)));
-    return Object.entries(kept).map(([id, text]) => ({ id, ...(JSON.parse(text) as Omit<StoredSchedule, 'id'>) }));
+    const stored = await this.#commands.run((redis) => redis.hgetall(this.#schedulesKey(queue)));
+    return Object.entries(stored).map(([id, text]) => ({ id, ...(JSON.parse(text) as Omit<StoredSchedule, 'id'>) }));
   }
 
   #schedulesKey(queue: string): string {

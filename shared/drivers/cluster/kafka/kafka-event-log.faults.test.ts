@@ -128,7 +128,7 @@ describeWithEngines('kafka: the event log during outages', ({ kafkaBrokers }) =>
     'rejects appends with lost responses, and keeps every acknowledged record, with 16 concurrent publishers',
     async () => {
       let produced = 0;
-      proxy.onAnswer = (apiKey) => (apiKey === apiKeys.produce && ++produced % 5 === 0 ? 'cut' : 'pass');
+      proxy.onResponse = (apiKey) => (apiKey === apiKeys.produce && ++produced % 5 === 0 ? 'cut' : 'pass');
       const acknowledged: { publisher: number; id: string; offset: number }[] = [];
       let refused = 0;
       const publish = async (publisher: number): Promise<void> => {
@@ -144,7 +144,7 @@ describeWithEngines('kafka: the event log during outages', ({ kafkaBrokers }) =>
         }
       };
       await Promise.all(Array.from({ length: 16 }, (_, publisher) => publish(publisher)));
-      proxy.onAnswer = () => 'pass';
+      proxy.onResponse = () => 'pass';
       await appendUntilDone();
 
       expect(refused).toBeGreaterThan(0);
@@ -172,7 +172,7 @@ describeWithEngines('kafka: the event log during outages', ({ kafkaBrokers }) =>
       const reader = collector();
       await log.consume({ group: newGroup(), onBatch: reader.onBatch });
       let swallowed = 0;
-      proxy.onAnswer = (apiKey) => (apiKey === apiKeys.fetch && swallowed++ === 0 ? 'swallow' : 'pass');
+      proxy.onResponse = (apiKey) => (apiKey === apiKeys.fetch && swallowed++ === 0 ? 'swallow' : 'pass');
       await eventually(() => swallowed > 0);
       const offset = await log.append(0, testRecord(), 'alarms');
       await eventually(() => reader.offsets().includes(offset), { timeoutMs: 30_000 });

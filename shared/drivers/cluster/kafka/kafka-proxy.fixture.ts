@@ -19,7 +19,7 @@ export interface KafkaProxy {
    * Decides about each response, after the broker has processed the request: `cut` closes the client's connection,
    * `swallow` drops the response, and `empty` replaces it after a moment with an empty fetch response.
    */
-  onAnswer: (apiKey: number, connection: number) => AnswerFate;
+  onResponse: (apiKey: number, connection: number) => ResponseFault;
   /** The number of client connections so far. */
   readonly connections: number;
   /** Called for each request. If it returns a body, the proxy responds with it and does not forward the request. */
@@ -27,7 +27,7 @@ export interface KafkaProxy {
   close(): Promise<void>;
 }
 
-export type AnswerFate = 'pass' | 'cut' | 'swallow' | 'empty';
+export type ResponseFault = 'pass' | 'cut' | 'swallow' | 'empty';
 
 /** The body of an empty response to Fetch v7 to v11. */
 const emptyFetchBody = Buffer.alloc(14);
@@ -49,13 +49,13 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   const brokerPort = Number(broker.split(':')[1]);
   const links = new Set<Link>();
   const server = net.createServer((client) => {
-    const link = new Link(client, { brokerPort, proxy, number: made++ });
+    const link = new Link(client, { brokerPort, proxy, number: connectionCount++ });
     links.add(link);
     client.once('close', () => links.delete(link));
     if (isHeld) link.hold();
   });
   let isHeld = false;
-  let made = 0;
+  let connectionCount = 0;
   const listen = async (port: number): Promise<number> => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
@@ -69,9 +69,9 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
   };
   const proxy = {
     port: 0,
-    onAnswer: (_apiKey: number, _connection: number): AnswerFate => 'pass',
+    onResponse: (_apiKey: number, _connection: number): ResponseFault => 'pass',
     get connections() {
-      return made;
+      return connectionCount;
     },
     onRequest: (_apiKey: number): Buffer | undefined => undefined,
     get address() {
@@ -120,10 +120,10 @@ class Link {
       const correlationId = frame.readInt32BE(4);
       const apiKey = this.#requests.get(correlationId) ?? -1;
       this.#requests.delete(correlationId);
-      const fate = proxy.onAnswer(apiKey, number);
-      if (fate === 'cut') return this.cut();
-      if (fate === 'swallow') return;
-      if (fate === 'empty')
+      const fault = proxy.onResponse(apiKey, number);
+      if (fault === 'cut') return this.cut();
+      if (fault === 'swallow') return;
+      if (fault === 'empty')
         return void setTimeout(() => this.#answer(correlationId, emptyFetchBody), emptyFetchDelayMs);
       replacePort(frame, brokerPort, proxy.port);
       this.#client.write(frame);

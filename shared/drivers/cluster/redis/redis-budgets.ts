@@ -72,12 +72,12 @@ export class RedisBudgets {
   }
 
   async refund(windows: readonly BudgetWindow[], now: number): Promise<void> {
-    const mostLeft = windows.map(({ span }) =>
+    const remainingMsMax = windows.map(({ span }) =>
       'endsAt' in span ? Math.max(0, Math.ceil(span.endsAt - now) + endToleranceMs) : -1,
     );
     try {
       await this.#connection.run((redis) =>
-        runRedisScript(redis, refundScript, { keys: this.#keys(windows), args: mostLeft }),
+        runRedisScript(redis, refundScript, { keys: this.#keys(windows), args: remainingMsMax }),
       );
     } catch {
       this.#local.refund(windows, now);
@@ -88,15 +88,15 @@ export class RedisBudgets {
     this.#local.sweep(now);
   }
 
-  async #count(windows: readonly BudgetWindow[], now: number, isTaken: boolean): Promise<BudgetState> {
+  async #count(windows: readonly BudgetWindow[], now: number, countsUse: boolean): Promise<BudgetState> {
     const limits = windows.map(({ limit }) => limit);
     const lengths = windows.map((window) => Math.max(1, Math.ceil(endOfWindow(window, now) - now)));
     try {
-      const input = { keys: this.#keys(windows), args: [isTaken ? 1 : 0, ...limits, ...lengths] };
+      const input = { keys: this.#keys(windows), args: [countsUse ? 1 : 0, ...limits, ...lengths] };
       const reply = (await this.#connection.run((redis) => runRedisScript(redis, countScript, input))) as number[];
       return stateOf(reply, windows, now);
     } catch {
-      return isTaken ? this.#local.take(windows, now) : this.#local.peek(windows, now);
+      return countsUse ? this.#local.take(windows, now) : this.#local.peek(windows, now);
     }
   }
 

@@ -48,7 +48,7 @@ class MemoryBus implements Bus {
   readonly #unsaved = new Set<string>();
   /** Keys of durable windows that are not yet part of a commit. */
   readonly #unsavedDurable = new Set<string>();
-  #leaveCommits: () => void = () => undefined;
+  #removeCommitHook: () => void = () => undefined;
   readonly #listeners: ChannelListeners;
   readonly #announcements = new Map<string, Announcement>();
   readonly #timer: NodeJS.Timeout;
@@ -66,7 +66,7 @@ class MemoryBus implements Bus {
     this.#listeners = new ChannelListeners(log);
     this.#table = budgetFile && new BudgetTable(budgetFile);
     for (const window of this.#table?.load(clock()) ?? []) this.#budgets.restore(window);
-    if (budgetFile !== undefined) this.#leaveCommits = budgetFile.onEachCommit(() => this.#saveWithCommit(budgetFile));
+    if (budgetFile !== undefined) this.#removeCommitHook = budgetFile.onEachCommit(() => this.#saveWithCommit(budgetFile));
     this.#timer = setInterval(() => void this.#tick(), saveIntervalMs).unref();
   }
 
@@ -189,6 +189,6 @@ class MemoryBus implements Bus {
     this.#listeners.clear();
     await this.#saving?.catch(() => undefined); // its first caller logs it
     await this.#save(this.#clock());
-    this.#leaveCommits();
+    this.#removeCommitHook();
   }
 }

@@ -60,14 +60,14 @@ const recordedMax = 100;
  */
 export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDeliveriesOptions): Deliveries {
   const statement = statementCache(file.db);
-  const walk = sqliteRecipients(statement, { subscriptions, devices });
+  const findRecipients = sqliteRecipients(statement, { subscriptions, devices });
   const write = <T>(work: () => T) =>
     file.writeBulk(work).catch((error: unknown) => {
       throw sqliteUnavailable(error);
     });
   return {
-    recipients: (match, page) => read(() => walk.recipients(match, page)),
-    hasRecipients: (topicId) => read(() => walk.hasRecipients(topicId)),
+    recipients: (match, page) => read(() => findRecipients.recipients(match, page)),
+    hasRecipients: (topicId) => read(() => findRecipients.hasRecipients(topicId)),
     claim: async (claims, { now, staleAfterMs, again = [] }) => {
       const params = checkClaims(claims).map((claim) => ({
         deviceId: claim.deviceId,

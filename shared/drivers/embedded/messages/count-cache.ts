@@ -16,7 +16,7 @@ interface CachedCount extends Count {
 type Page = Pick<CachedCount, 'max' | 'now'>;
 
 /** About two megabytes. Limits the memory for unused marks. */
-const keptMax = 20_000;
+const cachedMax = 20_000;
 
 /**
  * Caches counts of messages after marks until a mark's topic changes. Writers must call `changed` for a topic, or
@@ -27,8 +27,8 @@ export class CountCache {
   #size = 0;
 
   get({ topicId, after }: TopicMark, { max, now }: Page): number | undefined {
-    const kept = this.#topics.get(topicId)?.get(after);
-    return kept !== undefined && kept.max === max && kept.now <= now && now < kept.until ? kept.count : undefined;
+    const cached = this.#topics.get(topicId)?.get(after);
+    return cached !== undefined && cached.max === max && cached.now <= now && now < cached.until ? cached.count : undefined;
   }
 
   /** Call before counting. Returns a function that stores the count, unless the topic has changed since the call. */
@@ -39,7 +39,7 @@ export class CountCache {
       if (this.#topics.get(topicId) !== ofTopic) return;
       if (!ofTopic.has(after)) this.#size += 1;
       ofTopic.set(after, { ...count, ...page });
-      if (this.#size >= keptMax) this.clear();
+      if (this.#size >= cachedMax) this.clear();
     };
   }
 

@@ -95,7 +95,7 @@ export function sqliteMessageReads(db: DatabaseSync) {
     /** Includes topics without messages. */
     topicStats(topicIds: readonly string[]): Map<string, TopicStats> {
       const stats = new Map<string, TopicStats>(topicIds.map((topicId) => [topicId, noMessages]));
-      const rows = sql.figures.all(JSON.stringify(topicIds)) as unknown as [string, number, number | null][];
+      const rows = sql.statsOfTopics.all(JSON.stringify(topicIds)) as unknown as [string, number, number | null][];
       for (const [topicId, messageCount, lastMessageAt] of rows) stats.set(topicId, { messageCount, lastMessageAt });
       return stats;
     },
@@ -180,7 +180,7 @@ function prepareStatements(db: DatabaseSync) {
         coalesce((SELECT max(offset) FROM message_changes WHERE topic = ?1 AND offset < ?2), -1)), -1) AS offset`),
     lastOffset: db.prepare('SELECT last_offset FROM topic_stats WHERE topic_id = ?'),
     // One statement for all topics: a statement per topic takes five times as long.
-    figures: prepareArrays(
+    statsOfTopics: prepareArrays(
       db,
       `
       SELECT s.topic_id, s.message_count, s.last_message_at FROM json_each(?) asked CROSS JOIN topic_stats s ON s.topic_id = asked.value`,

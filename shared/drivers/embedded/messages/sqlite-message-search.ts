@@ -86,7 +86,7 @@ function* pageOffsets(
   const [topic] = topics;
   if (topic === undefined || topics.length > 1) {
     if (matchesAllMessages(filter) && page.offset > 0 && reader.areAll(topics))
-      return yield* newestOfEvery(reader, filter.now, page);
+      return yield* newestOfAllTopics(reader, filter.now, page);
     return (yield* newestOffsets(reader, filter, { topics, count: page.offset + page.limit })).slice(page.offset);
   }
   const range = rangeOf(reader, filter, topic);
@@ -155,12 +155,12 @@ function* newestOffsets(
   filter: MessageFilter,
   wanted: { topics: readonly TopicRow[]; count: number },
 ): Steps<number[]> {
-  if (!matchesAllMessages(filter)) return yield* newestOfEach(reader, filter, wanted);
-  return (yield* newestOfAll(reader, filter, wanted)) ?? (yield* newestOfSome(reader, filter.now, wanted));
+  if (!matchesAllMessages(filter)) return yield* newestByTopic(reader, filter, wanted);
+  return (yield* newestByFullScan(reader, filter, wanted)) ?? (yield* newestByRecentScan(reader, filter.now, wanted));
 }
 
 /** Pages over all topics: skips rows before the page without checking them. */
-function* newestOfEvery(reader: SearchStatements, now: number, page: MessagePage): Steps<number[]> {
+function* newestOfAllTopics(reader: SearchStatements, now: number, page: MessagePage): Steps<number[]> {
   let before = Number.MAX_SAFE_INTEGER;
   for (let left = page.offset; left > 0;) {
     const step = Math.min(left, rowsPerStep);
@@ -177,7 +177,7 @@ function* newestOfEvery(reader: SearchStatements, now: number, page: MessagePage
  * Scans all messages from the newest and skips other topics, for topics with a large share of the messages. Returns
  * null if reading topic by topic would be faster.
  */
-function* newestOfAll(
+function* newestByFullScan(
   reader: SearchStatements,
   filter: MessageFilter,
   { topics, count }: { topics: readonly TopicRow[]; count: number },
@@ -189,7 +189,7 @@ function* newestOfAll(
   const wantedTopics = new Set(topics.map(({ topic }) => topic));
   const found: number[] = [];
   let before = last + 1;
-  for (let walked = 0; walked < 2 * expected + rowsPerStep; walked += rowsPerStep) {
+  for (let scannedRows = 0; scannedRows < 2 * expected + rowsPerStep; scannedRows += rowsPerStep) {
     const rows = reader.newestBelow(before, filter.now, {
       limit: Math.min(rowsPerStep, Math.ceil(1.2 * expected)),
       offset: 0,
@@ -209,7 +209,7 @@ function* newestOfAll(
  * Reads the topics' messages in the newest part of the log, which suffices if they are evenly distributed; otherwise
  * reads further back. One statement for many topics is several times faster than one per topic.
  */
-function* newestOfSome(
+function* newestByRecentScan(
   reader: SearchStatements,
   now: number,
   { topics, count }: { topics: readonly TopicRow[]; count: number },
@@ -235,7 +235,7 @@ function* newestOfSome(
  * Reads topic by topic, most recently published first. Stops at a topic whose last offset is below all offsets found so
  * far.
  */
-function* newestOfEach(
+function* newestByTopic(
   reader: SearchStatements,
   filter: MessageFilter,
   { topics, count }: { topics: readonly TopicRow[]; count: number },

@@ -68,8 +68,8 @@ export class SearchStatements {
    */
   topics(topicIds: readonly string[]): readonly TopicRow[] {
     const stamp = this.dataVersion(); // taken before the read, so that later commits invalidate it
-    const kept = this.#topicCache.get(topicIds);
-    if (kept?.stamp === stamp) return kept.topics;
+    const cached = this.#topicCache.get(topicIds);
+    if (cached?.stamp === stamp) return cached.topics;
     const topics = this.#topicRows(new Set(topicIds))
       .map(([topic, count, lastOffset]) => ({ topic, count, lastOffset }))
       .sort((a, b) => b.lastOffset - a.lastOffset);

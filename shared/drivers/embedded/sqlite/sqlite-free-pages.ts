@@ -1,9 +1,9 @@
 import type { SqliteFile } from './sqlite-file.ts';
 
 /** Free pages kept for new data, 4 MiB, so that the file does not shrink and grow with every message. */
-const keptPages = 1_024;
+const reservedPages = 1_024;
 /** Pages released per write: some milliseconds, which publishes may have to wait. */
-const pagesAtOnce = 64;
+const pagesPerWrite = 64;
 
 /**
  * Releases free pages to the operating system, after moving used pages away from the end of the file. Resolves with the
@@ -17,8 +17,8 @@ export function sqliteFreePages(file: SqliteFile): () => Promise<number> {
   return () =>
     file.writeBulk(() => {
       const free = countFree();
-      if (free <= keptPages) return 0;
-      db.exec(`PRAGMA incremental_vacuum(${Math.min(pagesAtOnce, free - keptPages)})`);
+      if (free <= reservedPages) return 0;
+      db.exec(`PRAGMA incremental_vacuum(${Math.min(pagesPerWrite, free - reservedPages)})`);
       return free - countFree();
     });
 }

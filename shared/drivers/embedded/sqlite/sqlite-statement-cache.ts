@@ -5,17 +5,17 @@ const statementsMax = 500;
 
 /** Returns the compiled statement of a text from an LRU cache. Rows are arrays. */
 export function statementCache(db: DatabaseSync): (sql: string) => StatementSync {
-  const kept = new Map<string, StatementSync>();
+  const cache = new Map<string, StatementSync>();
   return (sql) => {
-    let statement = kept.get(sql);
+    let statement = cache.get(sql);
     if (statement === undefined) {
       statement = db.prepare(sql);
       statement.setReturnArrays(true);
-      if (kept.size >= statementsMax) kept.delete(kept.keys().next().value!);
+      if (cache.size >= statementsMax) cache.delete(cache.keys().next().value!);
     } else {
-      kept.delete(sql);
+      cache.delete(sql);
     }
-    kept.set(sql, statement);
+    cache.set(sql, statement);
     return statement;
   };
 }

@@ -100,7 +100,7 @@ export function requireNoImport(dataDir: string): void {
 }
 
 /** Locks the directory and returns the unlock function; null for an export while a server has the lock. */
-export function takeInstallation(dataDir: string, purpose: 'export' | 'import'): (() => void) | null {
+export function lockInstallation(dataDir: string, purpose: 'export' | 'import'): (() => void) | null {
   if (purpose === 'import') return lockDataDir(dataDir);
   requireNoImport(dataDir);
   try {

@@ -93,13 +93,13 @@ function changes({ all, run }: SqliteAccess): SqlitePart {
           messageId,
           timestamp,
         );
-      else if (present[0] !== messageId) throw positionTaken(offset);
+      else if (present[0] !== messageId) throw duplicateOffset(offset);
     },
   };
 }
 
 /** Rejects equal offsets, because each partition of a cluster has its own. */
-function positionTaken(offset: number): Error {
+function duplicateOffset(offset: number): Error {
   return new Error(
     `Two partitions have a record at offset ${offset}, but a file has a single sequence of offsets. ` +
       'An installation created as a cluster with several partitions can only be moved to a cluster',
@@ -152,7 +152,7 @@ function messages({ all, run }: SqliteAccess): SqlitePart {
       const [present] = all('SELECT offset FROM messages WHERE id = ?', of.id);
       if (present !== undefined) return;
       const offset = of.offset ?? stubOffset(all, of.id);
-      if (all('SELECT 1 FROM messages WHERE offset = ?', offset).length > 0) throw positionTaken(offset);
+      if (all('SELECT 1 FROM messages WHERE offset = ?', offset).length > 0) throw duplicateOffset(offset);
       run(
         `INSERT INTO messages VALUES (?, ?, ${topicNumber}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         offset,

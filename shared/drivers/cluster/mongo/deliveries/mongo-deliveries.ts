@@ -42,10 +42,10 @@ export async function openMongoDeliveries({
     ]),
   );
   await mapUnavailable(() => ledger.dropIndex(legacyIndex).catch(ignoring(indexNotFound)));
-  const walk = mongoRecipients(connection, { subscriptions, devices });
+  const findRecipients = mongoRecipients(connection, { subscriptions, devices });
   return {
-    recipients: (match, page) => mapUnavailable(() => walk.recipients(match, page)),
-    hasRecipients: (topicId) => mapUnavailable(() => walk.hasRecipients(topicId)),
+    recipients: (match, page) => mapUnavailable(() => findRecipients.recipients(match, page)),
+    hasRecipients: (topicId) => mapUnavailable(() => findRecipients.hasRecipients(topicId)),
     claim: (claims, at) =>
       mapUnavailable(async () => {
         const checked = checkClaims(claims);

@@ -72,11 +72,11 @@ export function rowIdMaker(): (of: Pick<Claim, 'messageId' | 'deviceId'>) => Row
 /** Returns new rows for claims or outcomes. */
 export function newRows<C extends Claim>(
   claims: readonly C[],
-  givenOf: (claim: C) => Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt' | 'slot'>,
+  fieldsOf: (claim: C) => Pick<DeliveryRow, 'status' | 'reason' | 'attempts' | 'retryAt' | 'updatedAt' | 'slot'>,
 ): DeliveryRow[] {
   const [idOf, topic] = [rowIdMaker(), memoizedPack()];
   return claims.map((claim) => {
-    const { status, reason, attempts, retryAt, updatedAt, slot } = givenOf(claim);
+    const { status, reason, attempts, retryAt, updatedAt, slot } = fieldsOf(claim);
     return {
       _id: idOf(claim),
       topicId: topic(claim.topicId),

@@ -112,7 +112,7 @@ function requireWork({ collection, model }: DocumentModel, id: string, version: 
 }
 
 /** Removes several documents in one command. With versions, throws if one of them does not exist with its version. */
-function removeManyWork({ collection, model }: DocumentModel, removals: readonly Removal[]): Work<void> {
+function removeAllWork({ collection, model }: DocumentModel, removals: readonly Removal[]): Work<void> {
   for (const { id, version } of removals) {
     checkId(collection, id);
     if (version !== undefined) checkVersion(collection, version);
@@ -184,7 +184,7 @@ function workOf(model: DocumentModel, writes: readonly Write[]): Work {
     case 'remove':
       return writes.length === 1
         ? removeWork(model, write.id, write.version)
-        : removeManyWork(model, writes as readonly Removal[]);
+        : removeAllWork(model, writes as readonly Removal[]);
     case 'require':
       return requireWork(model, write.id, write.version);
   }

@@ -137,20 +137,20 @@ export async function statsOf(
   { stats }: MessageCollections,
   topicIds: readonly string[],
 ): Promise<Map<string, TopicStats>> {
-  const nothing: TopicStats = { messageCount: 0, lastMessageAt: null };
-  const figures = new Map(topicIds.map((topicId) => [topicId, nothing]));
-  if (topicIds.length === 0) return figures;
+  const noStats: TopicStats = { messageCount: 0, lastMessageAt: null };
+  const statsByTopic = new Map(topicIds.map((topicId) => [topicId, noStats]));
+  if (topicIds.length === 0) return statsByTopic;
   for (const { topicId, messageCount, lastMessageAt } of await stats
     .find({ topicId: { $in: [...topicIds] } })
     .toArray()) {
-    const sum = figures.get(topicId)!;
-    figures.set(topicId, {
+    const sum = statsByTopic.get(topicId)!;
+    statsByTopic.set(topicId, {
       messageCount: sum.messageCount + messageCount,
       lastMessageAt:
         lastMessageAt === undefined ? sum.lastMessageAt : Math.max(sum.lastMessageAt ?? lastMessageAt, lastMessageAt),
     });
   }
-  return figures;
+  return statsByTopic;
 }
 
 /** Concurrent counts, so that a caller with hundreds of topics does not block others. */
@@ -172,9 +172,9 @@ export async function countAfterEach(
 ): Promise<number[]> {
   const counts: number[] = [];
   for (let at = 0; at < marks.length; at += marksPerQuery) {
-    const some = marks.slice(at, at + marksPerQuery);
+    const batch = marks.slice(at, at + marksPerQuery);
     counts.push(
-      ...((await countCombined(collections, some, page)) ?? (await countSeparately(collections, some, page))),
+      ...((await countCombined(collections, batch, page)) ?? (await countSeparately(collections, batch, page))),
     );
   }
   return counts;
