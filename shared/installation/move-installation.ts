@@ -45,8 +45,8 @@ async function openRows(config: Config, log: Logger, purpose: 'export' | 'import
 
 async function ownSecrets(config: Config): Promise<readonly string[] | undefined> {
   if (config.jwtSecrets !== undefined) return config.jwtSecrets;
-  const { generatedSecret: keptSecret } = await import('../drivers/embedded/data-dir/kept-secret.ts');
-  const secret = keptSecret.read(config.DATA_DIR);
+  const { generatedSecret } = await import('../drivers/embedded/data-dir/generated-secret.ts');
+  const secret = generatedSecret.read(config.DATA_DIR);
   return secret === undefined ? undefined : [secret];
 }
 
@@ -58,6 +58,6 @@ async function adoptSecrets(config: Config, exported: readonly string[]): Promis
       'JWT_SECRET must include the secret that signed the exported logins: set it to the one in secrets.json of the export, or append it after a comma',
     );
   }
-  const { generatedSecret: keptSecret } = await import('../drivers/embedded/data-dir/kept-secret.ts');
-  keptSecret.store(config.DATA_DIR, exported[0]!);
+  const { generatedSecret } = await import('../drivers/embedded/data-dir/generated-secret.ts');
+  generatedSecret.store(config.DATA_DIR, exported[0]!);
 }

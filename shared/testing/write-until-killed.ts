@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { write, type Documents } from '../ports/documents.ts';
 import { lefts, newThing, rights, things } from './thing.ts';
 
-/** Concurrent writers, so that the kill falls between writes that share a commit. */
+/** Concurrent writers, so that the kill can interrupt a group commit. */
 const writers = 8;
 
 /** Runs in the process that the test kills: writes until it dies, and prints the IDs of acknowledged writes. */

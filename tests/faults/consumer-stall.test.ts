@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { newTopicName, removeTopic, testOptions } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.place.ts';
 import { openKafkaEventLog } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.ts';
-import { apiKeys, startKafkaProxy, type ResponseFault } from '@tocsin/shared/drivers/cluster/kafka/kafka-proxy.fixture.ts';
+import {
+  apiKeys,
+  startKafkaProxy,
+  type ResponseFault,
+} from '@tocsin/shared/drivers/cluster/kafka/kafka-proxy.fixture.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { collector, newGroup, testRecord } from '@tocsin/shared/contracts/event-log/event-log.fixtures.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';

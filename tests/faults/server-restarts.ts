@@ -34,7 +34,14 @@ export function serverRestarts(startTest: () => FaultTest): void {
       const ledger = await run.expectComplete();
       const failed = attempts.filter(({ status }) => status !== 200);
       const drainMaxMs = Math.max(...Object.values(drainsMs));
-      printMeasurements('rolling restart', { row: 'N4', drainsMs, drainMaxMs, failed: failed.length, gaps: 0, ...ledger });
+      printMeasurements('rolling restart', {
+        row: 'N4',
+        drainsMs,
+        drainMaxMs,
+        failed: failed.length,
+        gaps: 0,
+        ...ledger,
+      });
       expect(failed.map(({ status, fault }) => ({ status, fault }))).toEqual([]);
       expect(drainMaxMs).toBeLessThan(drainMsMax);
     }, 300_000);

@@ -136,7 +136,11 @@ export function pageJob(page: Omit<PageJob, 'kind'>, priority: Priority): Queued
   const prefix = page.renotify === undefined ? `push.${page.messageId}` : `renotify.${page.renotify}.${page.messageId}`;
   // New messages run before replays.
   const place = queuePriority(priority) + (page.renotify === undefined ? 0 : 5);
-  return { id: page.after === null ? prefix : `${prefix}.${page.after}`, data: { kind: 'walk', ...page }, priority: place };
+  return {
+    id: page.after === null ? prefix : `${prefix}.${page.after}`,
+    data: { kind: 'walk', ...page },
+    priority: place,
+  };
 }
 
 /** Returns the job of a page of a topic's messages, for the normal queue. */

@@ -17,7 +17,7 @@ import { consumerOffsetsMigration } from './log/consumer-offsets.ts';
 import { copyStore } from './transfer/copy-store.ts';
 import { inspectDataDir } from './data-dir/inspect-data-dir.ts';
 import { jobsMigration } from './jobs/job-table.ts';
-import { readOrCreateSecret } from './data-dir/keep-secret.ts';
+import { readOrCreateSecret } from './data-dir/read-or-create-secret.ts';
 import { lockDataDir } from './data-dir/lock-data-dir.ts';
 import { continueLogAfterCopy } from './transfer/log-after-copy.ts';
 import { openMemoryBus } from './bus/memory-bus.ts';

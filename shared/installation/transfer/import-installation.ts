@@ -125,7 +125,9 @@ function adapterFor({ partitions }: InstallationRows, { ends }: Manifest): Adapt
   }
   const keepsPartitions = ends.length > 1 && partitions > 1;
   return (part, row) =>
-    part !== 'topics' || keepsPartitions ? row : { ...row, partition: choosePartition((row as { id: string }).id, partitions) };
+    part !== 'topics' || keepsPartitions
+      ? row
+      : { ...row, partition: choosePartition((row as { id: string }).id, partitions) };
 }
 
 interface Writing extends Pick<ImportOptions, 'dir' | 'report'> {

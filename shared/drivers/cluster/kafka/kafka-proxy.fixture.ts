@@ -95,7 +95,7 @@ export async function startKafkaProxy(broker: string): Promise<KafkaProxy> {
 
 interface LinkOptions {
   readonly brokerPort: number;
-  readonly proxy: Pick<KafkaProxy, 'onAnswer' | 'onRequest'> & { readonly port: number };
+  readonly proxy: Pick<KafkaProxy, 'onResponse' | 'onRequest'> & { readonly port: number };
   readonly number: number;
 }
 

@@ -66,7 +66,8 @@ class MemoryBus implements Bus {
     this.#listeners = new ChannelListeners(log);
     this.#table = budgetFile && new BudgetTable(budgetFile);
     for (const window of this.#table?.load(clock()) ?? []) this.#budgets.restore(window);
-    if (budgetFile !== undefined) this.#removeCommitHook = budgetFile.onEachCommit(() => this.#saveWithCommit(budgetFile));
+    if (budgetFile !== undefined)
+      this.#removeCommitHook = budgetFile.onEachCommit(() => this.#saveWithCommit(budgetFile));
     this.#timer = setInterval(() => void this.#tick(), saveIntervalMs).unref();
   }
 

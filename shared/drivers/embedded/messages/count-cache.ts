@@ -28,7 +28,9 @@ export class CountCache {
 
   get({ topicId, after }: TopicMark, { max, now }: Page): number | undefined {
     const cached = this.#topics.get(topicId)?.get(after);
-    return cached !== undefined && cached.max === max && cached.now <= now && now < cached.until ? cached.count : undefined;
+    return cached !== undefined && cached.max === max && cached.now <= now && now < cached.until
+      ? cached.count
+      : undefined;
   }
 
   /** Call before counting. Returns a function that stores the count, unless the topic has changed since the call. */

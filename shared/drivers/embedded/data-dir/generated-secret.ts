@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOrCreateSecret } from './keep-secret.ts';
+import { readOrCreateSecret } from './read-or-create-secret.ts';
 
 /** The file with the generated secret that signs logins if none is configured. */
 export const generatedSecret = {
