@@ -36,14 +36,16 @@ export function describeMemberships(open: () => Promise<EventLog>): void {
     for (const id of ids) expect(next.ids().has(id)).toBe(false);
   });
 
-  test('closing twice, and closing the log before a consumer, does not fail', async () => {
+  test('closing twice resolves, and closing the log closes its consumers', async () => {
     const log = await open();
     const consumption = await log.consume({ group: newGroup(), onBatch: () => Promise.resolve() });
     await consumption.close();
-    await consumption.close();
-    await log.consume({ group: newGroup(), onBatch: () => Promise.resolve() });
+    await expect(consumption.close()).resolves.toBeUndefined();
+    const left = await log.consume({ group: newGroup(), onBatch: () => Promise.resolve() });
     await log.close();
-    await log.close();
+    await expect(log.close()).resolves.toBeUndefined();
+    await expect(left.close()).resolves.toBeUndefined();
+    await expect(log.append(0, testRecord(), 'alarms')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test(
