@@ -59,8 +59,6 @@ export interface StreamPlace {
 export class OpenStreams {
   readonly #streams = new Set<OpenStream>();
   readonly #counts = new Map<string, number>();
-  /** The last reported counts. */
-  #announced: ReadonlyMap<string, number> = new Map();
   readonly #deps: OpenStreamsDeps;
   readonly #timers: NodeJS.Timeout[];
   readonly #stopListening: () => void;
@@ -124,8 +122,7 @@ export class OpenStreams {
 
   /** While Redis is unavailable each node counts only its own. */
   async #countElsewhere(key: string): Promise<number> {
-    const everywhere = await this.#deps.bus.countConnections(key).catch(() => 0);
-    return Math.max(0, everywhere - (this.#announced.get(key) ?? 0));
+    return this.#deps.bus.countConnections(key, this.#deps.nodeId).catch(() => 0);
   }
 
   get size(): number {
@@ -219,7 +216,6 @@ export class OpenStreams {
     const counts = new Map(this.#counts);
     try {
       await this.#deps.bus.announceConnections(this.#deps.nodeId, counts);
-      this.#announced = counts;
     } catch (error) {
       this.#deps.log.debug({ err: error }, 'could not report connection counts, retrying');
     }

@@ -35,12 +35,20 @@ export async function resolvePosition(
   return { after: offset === null ? settled : offset - 1, isExact: false, expiresAt: null };
 }
 
-/** Like `resolvePosition`, for a stream: uses the topic's feed on this node if it knows the message. */
+/**
+ * Like `resolvePosition`, for a stream: uses the topic's feed on this node if it knows the message. Otherwise notes the place
+ * there immediately, even if the feed is still opening, so that streams that reconnect together do not all read the store.
+ */
 export async function resolveStreamPosition(
   { history, feeds }: { history: History; feeds: Pick<TopicFeeds, 'peek'> },
   topic: Pick<Topic, 'id' | 'partition'>,
   of: { messageId: string; now: number },
 ): Promise<Position> {
-  const known = feeds.peek(topic.id)?.placeOf(of.messageId.toLowerCase());
-  return known === undefined ? resolvePosition(history, topic, of) : { after: known, isExact: true, expiresAt: null };
+  const messageId = of.messageId.toLowerCase();
+  const known = feeds.peek(topic.id)?.placeOf(messageId);
+  if (known !== undefined) return { after: known, isExact: true, expiresAt: null };
+  const position = await resolvePosition(history, topic, of);
+  const { after: offset, expiresAt } = position;
+  if (expiresAt !== null) feeds.peek(topic.id)?.notePlace(messageId, { offset, expiresAt });
+  return position;
 }

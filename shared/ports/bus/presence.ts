@@ -4,8 +4,8 @@ export interface Presence {
   announceConnections(nodeId: string, counts: ReadonlyMap<string, number>): Promise<void>;
 
   /**
-   * Returns the key's connection count over all nodes. It is at most 2 s old; connections of a dead node count for 15
-   * s.
+   * Returns the key's connection count over all nodes except the given one, which knows its own. It is at most 2 s old;
+   * connections of a dead node count for 15 s.
    */
-  countConnections(key: string): Promise<number>;
+  countConnections(key: string, exceptNodeId: string): Promise<number>;
 }

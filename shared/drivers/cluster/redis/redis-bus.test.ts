@@ -61,7 +61,7 @@ describeWithEngines('redis', ({ redisUrl }) => {
       const started = performance.now();
       await expect(bus.publish('a', ['x'])).rejects.toMatchObject({ code: 'unavailable' });
       await expect(bus.ping()).rejects.toMatchObject({ code: 'unavailable' });
-      await expect(bus.countConnections('a')).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(bus.countConnections('a', 'node')).rejects.toMatchObject({ code: 'unavailable' });
       expect(performance.now() - started).toBeLessThan(500); // waiting for a response would take 0.75 seconds each
       proxy.restore();
       await eventually(() => bus.isConnected);

@@ -132,8 +132,8 @@ class RedisBus implements Bus {
     return this.#counts.announce(nodeId, counts);
   }
 
-  countConnections(key: string): Promise<number> {
-    return this.#counts.count(key);
+  countConnections(key: string, exceptNodeId: string): Promise<number> {
+    return this.#counts.count(key, exceptNodeId);
   }
 
   async ping(): Promise<void> {

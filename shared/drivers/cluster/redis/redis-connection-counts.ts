@@ -16,11 +16,11 @@ for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
 return 0`);
 
-/** Input: the set of nodes; the prefix of a node's hash, the key. Output: the sum over live nodes. */
+/** Input: the set of nodes; the prefix of a node's hash, the key, a node to exclude. Output: the sum over the other live nodes. */
 const countScript = redisScript(`
 local sum = 0
 for _, node in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  sum = sum + tonumber(redis.call('HGET', ARGV[1] .. node, ARGV[2]) or '0')
+  if node ~= ARGV[3] then sum = sum + tonumber(redis.call('HGET', ARGV[1] .. node, ARGV[2]) or '0') end
 end
 return sum`);
 
@@ -46,8 +46,8 @@ export class RedisConnectionCounts {
     );
   }
 
-  async count(key: string): Promise<number> {
-    const input = { keys: [this.#nodesKey], args: [this.#nodePrefix, key] };
+  async count(key: string, exceptNodeId: string): Promise<number> {
+    const input = { keys: [this.#nodesKey], args: [this.#nodePrefix, key, exceptNodeId] };
     return (await this.#connection.run((redis) => runRedisScript(redis, countScript, input))) as number;
   }
 }

@@ -172,10 +172,11 @@ class MemoryBus implements Bus {
     return Promise.resolve();
   }
 
-  countConnections(key: string): Promise<number> {
+  countConnections(key: string, exceptNodeId: string): Promise<number> {
     const now = this.#clock();
     let sum = 0;
-    for (const { counts, endsAt } of this.#announcements.values()) if (endsAt > now) sum += counts.get(key) ?? 0;
+    for (const [nodeId, { counts, endsAt }] of this.#announcements)
+      if (endsAt > now && nodeId !== exceptNodeId) sum += counts.get(key) ?? 0;
     return Promise.resolve(sum);
   }
 

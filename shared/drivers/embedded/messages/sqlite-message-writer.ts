@@ -84,7 +84,7 @@ function countByTopic(sql: Statements, records: readonly PlacedRecord[]): Map<st
   return topics;
 }
 
-/** Returns the record's contribution to its topic's count. So do the three functions below. */
+/** Like the three functions below, returns the record's contribution to its topic's count. */
 function applyRecord(sql: Statements, topic: number, { offset, record }: PlacedRecord, now: number): number {
   if (record.message.expiresAt <= now) {
     storeEnd(sql, offset);
