@@ -1,3 +1,4 @@
+import { describeConnections } from './bus-connections.contract.ts';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../testing/eventually.ts';
@@ -50,7 +51,7 @@ export function busContract(name: string, newPlace: () => Promise<BusPlace>): vo
       const [one, two] = await openTwo();
       await expectBudgetsAsModel([one, two], () => place.now());
     });
-    connections(openTwo, () => place);
+    describeConnections(openTwo, () => place);
     lifetime(open);
   });
 }
@@ -380,42 +381,6 @@ function budgetWindows(open: () => Promise<Bus>, place: () => BusPlace): void {
     const state = await after.peekBudget(windows, place().now());
     expect(state.windows.map(({ remaining }) => remaining)).toEqual([2, 4]);
     state.windows.forEach(({ resetAt }, index) => expectAbout(resetAt, told.windows[index]!.resetAt));
-  });
-}
-
-function connections(openTwo: () => Promise<[Bus, Bus]>, place: () => BusPlace): void {
-  test('sums the last announced connections over the other nodes', async () => {
-    const [one, two] = await openTwo();
-    const [topic, other] = [randomUUID(), randomUUID()];
-    await one.announceConnections(
-      'node-1',
-      new Map([
-        [topic, 3],
-        [other, 1],
-      ]),
-    );
-    await two.announceConnections('node-2', new Map([[topic, 4]]));
-    await eventually(async () => expect(await one.countConnections(topic, 'none')).toBe(7));
-    expect(await one.countConnections(topic, 'node-1')).toBe(4);
-    expect(await two.countConnections(topic, 'node-2')).toBe(3);
-    await two.announceConnections('node-2', new Map([[other, 5]]));
-    await eventually(async () => expect(await one.countConnections(topic, 'none')).toBe(3));
-    await eventually(async () => expect(await two.countConnections(other, 'none')).toBe(6));
-    await one.announceConnections('node-1', new Map());
-    await eventually(async () => expect(await two.countConnections(topic, 'none')).toBe(0));
-    expect(await one.countConnections(randomUUID(), 'none')).toBe(0);
-  });
-
-  test('removes a dead node 15 seconds after its last announcement', async () => {
-    const [living, dying] = await openTwo();
-    const topic = randomUUID();
-    await dying.announceConnections('dead', new Map([[topic, 10]]));
-    await living.announceConnections('alive', new Map([[topic, 1]]));
-    await place().advanceTime(7_500);
-    expect(await living.countConnections(topic, 'none')).toBe(11);
-    await living.announceConnections('alive', new Map([[topic, 2]]));
-    await place().advanceTime(7_600);
-    await eventually(async () => expect(await living.countConnections(topic, 'none')).toBe(2), { timeoutMs: 2_000 });
   });
 }
 
