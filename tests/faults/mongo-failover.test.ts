@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mongo, type Connection } from 'mongoose';
 import { openMongo } from '@tocsin/shared/drivers/cluster/mongo/mongo-connection.ts';
 import { openMongoDocuments } from '@tocsin/shared/drivers/cluster/mongo/documents/mongo-documents.ts';
 import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo/messages/mongo-messages.ts';
+import { newId, published, testMessage } from '@tocsin/shared/contracts/messages/messages.fixtures.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { newThing, thingCollections, things } from '@tocsin/shared/testing/thing.ts';
@@ -63,6 +65,40 @@ describeWithOwnEngines('MongoDB failover', () => {
     } finally {
       await setFailPoint('disableSnapshotting', 'off');
     }
+  });
+
+  test('the fan-out does not pass a message that a failover could revert: nothing would store it again', async () => {
+    const messages = await openMongoMessages({ connection, clock: Date.now, log });
+    const now = Date.now();
+    const topicId = newId();
+    const newRecord = (offset: number) =>
+      published(offset, testMessage(topicId, { timestamp: now - 5_000, expiresAt: now + 60_000 }));
+    const [stored, record] = [newRecord(0), newRecord(1)];
+    await messages.apply([stored]);
+    const collection = aside.db(connection.name).collection<{ _id: string }>('messages');
+    const template = (await collection.findOne({ _id: stored.record.message.id }))!;
+    await setFailPoint('disableSnapshotting', 'alwaysOn');
+    let isReconciled = false;
+    let reconciling: Promise<unknown>;
+    try {
+      // The primary has the document, as of a publisher, but does not know that the majority has it.
+      await collection.insertOne(
+        { ...template, _id: record.record.message.id, ...{ offset: 1 } },
+        { writeConcern: { w: 1 } },
+      );
+      reconciling = messages.reconcile(0, [record]).then(() => (isReconciled = true));
+      await pause(1_000); // only waiting shows that it waits
+      expect(isReconciled).toBe(false);
+    } finally {
+      await setFailPoint('disableSnapshotting', 'off');
+    }
+    // Without a write, an idle server advances its majority commit only every ten seconds.
+    await aside
+      .db(connection.name)
+      .collection('others')
+      .insertOne({}, { writeConcern: { w: 'majority' } });
+    await reconciling!;
+    expect(await messages.reconcile(0, [record])).toMatchObject([{ offset: 1 }]);
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ClientSession, Connection } from 'mongoose';
+import type { ClientSession, Connection, mongo } from 'mongoose';
 import { unavailable } from '../../../domain/errors.ts';
 import { endAbandonedTransactions } from './end-abandoned-transactions.ts';
 
@@ -16,12 +16,13 @@ const writeConflict = 112;
  * Runs work in a transaction and commits it with majority write concern. After a conflict or a lost server, runs the
  * work again, so the work must have no other effects than its writes. Ends conflicting transactions of dead processes.
  * Other errors of the work abort the transaction and are rethrown. Throws AppError `unavailable` if the transaction
- * keeps failing or the outcome of the commit is unknown at the deadline.
+ * keeps failing or the outcome of the commit is unknown at the deadline. Resolves with the time of the commit, after which a
+ * causally consistent session reads what it wrote, also from another primary.
  */
 export async function inTransaction(
   connection: Connection,
   work: (session: ClientSession) => Promise<void>,
-): Promise<void> {
+): Promise<mongo.Timestamp | undefined> {
   const deadline = performance.now() + deadlineMs;
   let nextCheckAt = performance.now() + abandonedCheckMs;
   for (let attempt = 1; ; attempt++) {
@@ -34,7 +35,7 @@ export async function inTransaction(
       });
       await work(session);
       await commitWithRetries(session, deadline);
-      return;
+      return session.operationTime;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // otherwise the server ends it
       if (!hasLabel(error, 'TransientTransactionError')) throw error;

@@ -1,3 +1,4 @@
+import type { ClientSession } from 'mongoose';
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { StoredMessage } from '../../../../domain/messages/message.ts';
 import type { TopicMark, TopicRecord, TopicStats } from '../../../../ports/messages/message-reads.ts';
@@ -224,22 +225,29 @@ const laterThan = ({ topicId, after }: TopicMark, now: number) => ({
   ...notDeleted,
 });
 
-/** Returns the records that are stored and not duplicates. */
+/**
+ * Returns the records that the majority has stored and that are not duplicates. A local read could return a document that a
+ * failover reverts, after the watermark has passed it: nothing would store it again.
+ */
 export async function storedOf(
   { messages, changes }: MessageCollections,
   records: readonly PlacedRecord[],
+  session?: ClientSession,
 ): Promise<Set<PlacedRecord>> {
+  const options = {
+    projection: { offset: 1 },
+    readConcern: { level: 'majority' },
+    ...(session && { session }),
+  } as const;
   const ids = records.filter(({ record }) => record.type === 'message').map(({ record }) => record.message.id);
   const places = records
     .filter(({ record }) => record.type !== 'message')
     .map(({ partition, offset }) => ({ partition, offset }));
   const [ofMessages, ofChanges] = await Promise.all([
-    ids.length === 0
-      ? []
-      : messages.find({ _id: { $in: ids } }, { projection: { offset: 1 }, batchSize: ids.length + 1 }).toArray(),
+    ids.length === 0 ? [] : messages.find({ _id: { $in: ids } }, { ...options, batchSize: ids.length + 1 }).toArray(),
     places.length === 0
       ? []
-      : changes.find({ _id: { $in: places } }, { projection: { offset: 1 }, batchSize: places.length + 1 }).toArray(),
+      : changes.find({ _id: { $in: places } }, { ...options, batchSize: places.length + 1 }).toArray(),
   ]);
   const offsets = new Map(ofMessages.map(({ _id, offset }) => [_id, offset]));
   const changeOffsets = new Set(ofChanges.map(({ offset }) => offset));

@@ -1,4 +1,4 @@
-import type { ClientSession, Connection } from 'mongoose';
+import type { ClientSession, Connection, mongo } from 'mongoose';
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import { duplicateKey } from '../mongo-connection.ts';
@@ -8,6 +8,9 @@ import { inTransaction } from '../mongo-transaction.ts';
 
 /** The maximum number of shards of a topic's counters. More shards take longer to read, fewer cause more conflicts. */
 const partsMax = 16;
+
+/** Writes records. Resolves with the time of the commit, like `inTransaction`; undefined if there is nothing to write. */
+export type MongoMessageWrite = (records: readonly PlacedRecord[]) => Promise<mongo.Timestamp | undefined>;
 
 /**
  * Applies records atomically: the messages, the rows of edits and deletions, and the counters of topics are one
@@ -20,15 +23,15 @@ export function mongoMessageWriter(
   connection: Connection,
   collections: MessageCollections,
   clock: Clock,
-): (records: readonly PlacedRecord[]) => Promise<void> {
+): MongoMessageWrite {
   let part = 0;
-  const write = async (
+  const write = (
     records: readonly PlacedRecord[],
     unexpired: readonly PlacedRecord[],
     areNew: boolean,
-  ): Promise<void> => {
+  ): Promise<mongo.Timestamp | undefined> => {
     let isFirstTry = true;
-    await inTransaction(connection, async (session) => {
+    return inTransaction(connection, async (session) => {
       // Conflicted with another node: use another shard from now on.
       if (!isFirstTry) part = Math.floor(Math.random() * partsMax);
       isFirstTry = false;
@@ -53,25 +56,19 @@ export function mongoMessageWriter(
     });
   };
   return async (records) => {
-    if (records.length === 0) return;
+    if (records.length === 0) return undefined;
     const now = clock();
     const unexpired = records.filter(({ record }) => record.message.expiresAt > now);
     // Messages are nearly always new, so they are inserted without a lookup, which saves a round trip per publish.
-    if (unexpired.every(({ record }) => record.type === 'message') && (await isDone(write(records, unexpired, true))))
-      return;
-    await write(records, unexpired, false);
+    if (unexpired.every(({ record }) => record.type === 'message')) {
+      try {
+        return await write(records, unexpired, true);
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== duplicateKey) throw error;
+      }
+    }
+    return write(records, unexpired, false);
   };
-}
-
-/** Inserts messages. If one was already stored, writes nothing and returns false. */
-async function isDone(writing: Promise<void>): Promise<boolean> {
-  try {
-    await writing;
-    return true;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === duplicateKey) return false;
-    throw error;
-  }
 }
 
 interface StoredStates {

@@ -1,5 +1,6 @@
 import type { Connection } from 'mongoose';
 import { unavailable, type AppError } from '../../../../domain/errors.ts';
+import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 import { TookTooLong, within } from '../../../../async/within.ts';
@@ -68,8 +69,14 @@ export async function openMongoMessages({
     throw error;
   });
   // One writer per task, so that they do not conflict at the counters of their topics.
-  const apply = writeBatcher(mongoMessageWriter(connection, collections, clock), applyLimits);
-  const settle = mongoReconcile({ collections, clock, write: mongoMessageWriter(connection, collections, clock) });
+  const write = mongoMessageWriter(connection, collections, clock);
+  const apply = writeBatcher(async (records: readonly PlacedRecord[]) => void (await write(records)), applyLimits);
+  const settle = mongoReconcile({
+    connection,
+    collections,
+    clock,
+    write: mongoMessageWriter(connection, collections, clock),
+  });
   const removal = mongoMessageRemoval(connection, collections);
   const searched = { ...collections, limits: { maxTimeMS } };
   const { messages, changes, watermarks } = collections;
@@ -126,7 +133,7 @@ async function pingPrimary(connection: Connection): Promise<void> {
 /** MongoDB's code for an operation that exceeded its `maxTimeMS`. */
 const timeLimitExceeded = 50;
 
-/** Like `reaching`, but maps an exceeded time limit to an error with a remedy. */
+/** Like `mapUnavailable`, but maps an exceeded time limit to an error with a remedy. */
 function withinTimeLimit<T>(tookTooLong: (cause: unknown) => AppError, call: () => Promise<T>): Promise<T> {
   return mapUnavailable(() =>
     call().catch((error: unknown) => {

@@ -1,13 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Connection } from 'mongoose';
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { ReconciledRecord } from '../../../../ports/messages/message-ingest.ts';
 import type { MessageCollections } from './mongo-message-collections.ts';
 import { lastOffsetsBelow, storedOf } from './mongo-message-reads.ts';
+import type { MongoMessageWrite } from './mongo-message-writer.ts';
 
 export interface ReconcileOptions {
+  readonly connection: Connection;
   readonly collections: MessageCollections;
-  readonly write: (records: readonly PlacedRecord[]) => Promise<void>;
+  readonly write: MongoMessageWrite;
   readonly clock: Clock;
 }
 
@@ -69,10 +72,10 @@ export function mongoReconcile(
 
 /** Returns the stored records that are not duplicates, after all missing ones are written. */
 async function storedInTheEnd(
-  { collections, write, clock }: ReconcileOptions,
+  { connection, collections, write, clock }: ReconcileOptions,
   records: readonly PlacedRecord[],
 ): Promise<Set<PlacedRecord>> {
-  let stored = await storedOf(collections, records);
+  const stored = await storedOf(collections, records);
   for (const waitMs of recheckPausesMs) {
     const missing = records.filter((placed) => !stored.has(placed));
     const oldestFresh = clock() - recentMs;
@@ -82,8 +85,14 @@ async function storedInTheEnd(
   }
   const missing = records.filter((placed) => !stored.has(placed));
   if (missing.length === 0) return stored;
-  await write(missing);
-  // Looks up all records again, because a missing original may have replaced a stored duplicate.
-  stored = await storedOf(collections, records);
-  return stored;
+  const writtenAt = await write(missing);
+  // Looks up all records again, because a missing original may have replaced a stored duplicate. The session makes sure that
+  // the read includes the write, also if another member has become primary.
+  const session = await connection.startSession({ causalConsistency: true });
+  try {
+    if (writtenAt !== undefined) session.advanceOperationTime(writtenAt);
+    return await storedOf(collections, records, session);
+  } finally {
+    await session.endSession();
+  }
 }
