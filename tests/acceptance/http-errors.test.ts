@@ -85,6 +85,20 @@ test.each(['/%zz', '/%', '/%c3%28/json', '/api/topics/%e0%a4%a', '/%ff/ws'])(
   },
 );
 
+test('refuses a query with more than 100 parameters and counts the request', async () => {
+  const query = (count: number) => Array.from({ length: count }, (_, n) => `p${n}=${n}`).join('&');
+  const client = new Client();
+  expect((await client.call('GET', `/api/topics/public?${query(100)}`)).status).toBe(200);
+  for (const [path, remaining] of [
+    [`/api/topics/public?${query(101)}`, '58'],
+    [`/nothing/here?${'&'.repeat(16_000)}`, '57'],
+  ] as const) {
+    const answer = await client.call('GET', path);
+    expectJsonError(answer, 400, 'The query must have at most 100 parameters');
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe(remaining);
+  }
+});
+
 test("returns the caller's X-Request-Id if it is valid", async () => {
   const withId = async (id: string) =>
     (await new Client().call('GET', '/api/topics/public', { headers: { 'X-Request-Id': id } })).headers.get(

@@ -85,9 +85,10 @@ export async function admit(
 ): Promise<RequestContext> {
   const now = deps.clock();
   const address = deps.clientAddress(request);
-  const at = request.url!.indexOf('?');
-  const searchParams = new URLSearchParams(at < 0 ? '' : request.url!.slice(at + 1));
+  const query = parseQuery(request.url!);
+  const searchParams = query ?? new URLSearchParams();
   const caller = await findCaller({ deps, route, request, response, address, searchParams, now });
+  if (query === null) throw new AppError('invalid', `The query must have at most ${queryParametersMax} parameters`);
   requireScope(route, caller);
   return {
     request,
@@ -195,12 +196,26 @@ export function requireCredentialOnce(searchParams: URLSearchParams, { isStream 
   }
 }
 
+/** Limits the work per request; no route has as many. */
+const queryParametersMax = 100;
+
+/** Parses the query of the URL. Returns null, without parsing it, if it has too many parameters. */
+function parseQuery(url: string): URLSearchParams | null {
+  const at = url.indexOf('?');
+  if (at < 0) return new URLSearchParams();
+  let count = 1;
+  for (let next = url.indexOf('&', at); next >= 0; next = url.indexOf('&', next + 1)) count += 1;
+  return count > queryParametersMax ? null : new URLSearchParams(url.slice(at + 1));
+}
+
 /** A repeated parameter becomes an array, which the schema of a single value refuses. */
 function queryObject(searchParams: URLSearchParams): Record<string, string | string[]> {
-  const object: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
-  for (const key of new Set(searchParams.keys())) {
-    const values = searchParams.getAll(key);
-    object[key] = values.length === 1 ? values[0]! : values;
+  const object = Object.create(null) as Record<string, string | string[]>;
+  for (const [name, value] of searchParams) {
+    const earlier = object[name];
+    if (earlier === undefined) object[name] = value;
+    else if (Array.isArray(earlier)) earlier.push(value);
+    else object[name] = [earlier, value];
   }
   return object;
 }

@@ -25,8 +25,9 @@ const derived: readonly DerivedError[] = [
   {
     status: 400,
     name: 'BadRequest',
-    description: 'The request is malformed: invalid JSON, or a path that cannot be decoded.',
-    when: (route) => readsJson(route) || pathParameter.test(route.path),
+    description:
+      'The request is malformed: invalid JSON, a path that cannot be decoded, or more than 100 query parameters.',
+    when: () => true,
   },
   {
     status: 401,
@@ -87,10 +88,6 @@ const derived: readonly DerivedError[] = [
 
 function readsBody({ body, readsBody: isOwn }: Route): boolean {
   return body !== undefined || isOwn === true;
-}
-
-function readsJson({ body, reads }: Route): boolean {
-  return body !== undefined || reads?.body?.contentTypes.includes('application/json') === true;
 }
 
 /** The common errors by the name of their component. */
