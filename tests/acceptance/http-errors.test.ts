@@ -88,7 +88,8 @@ test.each(['/%zz', '/%', '/%c3%28/json', '/api/topics/%e0%a4%a', '/%ff/ws'])(
 test('refuses a query with more than 100 parameters and counts the request', async () => {
   const query = (count: number) => Array.from({ length: count }, (_, n) => `p${n}=${n}`).join('&');
   const client = new Client();
-  expect((await client.call('GET', `/api/topics/public?${query(100)}`)).status).toBe(200);
+  const repeated = 'x=1&'.repeat(300);
+  expect((await client.call('GET', `/api/topics/public?${repeated}${query(99)}`)).status).toBe(200);
   for (const [path, remaining] of [
     [`/api/topics/public?${query(101)}`, '58'],
     [`/nothing/here?${'&'.repeat(16_000)}`, '57'],

@@ -196,16 +196,19 @@ export function requireCredentialOnce(searchParams: URLSearchParams, { isStream 
   }
 }
 
-/** Limits the work per request; no route has as many. */
+/** Limits the work per request. No route has as many parameters; a list may repeat one up to 100 times. */
 const queryParametersMax = 100;
+const queryValuesMax = 400;
 
-/** Parses the query of the URL. Returns null, without parsing it, if it has too many parameters. */
+/** Parses the query of the URL. Returns null if it has too many parameters or values. */
 function parseQuery(url: string): URLSearchParams | null {
   const at = url.indexOf('?');
   if (at < 0) return new URLSearchParams();
-  let count = 1;
-  for (let next = url.indexOf('&', at); next >= 0; next = url.indexOf('&', next + 1)) count += 1;
-  return count > queryParametersMax ? null : new URLSearchParams(url.slice(at + 1));
+  let values = 1;
+  for (let next = url.indexOf('&', at); next >= 0; next = url.indexOf('&', next + 1)) values += 1;
+  if (values > queryValuesMax) return null;
+  const parsed = new URLSearchParams(url.slice(at + 1));
+  return values > queryParametersMax && new Set(parsed.keys()).size > queryParametersMax ? null : parsed;
 }
 
 /** A repeated parameter becomes an array, which the schema of a single value refuses. */
