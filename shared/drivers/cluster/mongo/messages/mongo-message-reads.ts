@@ -225,30 +225,32 @@ const laterThan = ({ topicId, after }: TopicMark, now: number) => ({
   ...notDeleted,
 });
 
+/** The limit of a read that waits for the majority; a cluster without one cannot confirm anything. */
+const storedTimeoutMs = 10_000;
+
 /**
- * Returns the records that the majority has stored and that are not duplicates. A local read could return a document that a
- * failover reverts, after the watermark has passed it: nothing would store it again.
+ * Returns the records that are stored and that are not duplicates. A record that a `local` read returns can be reverted by a
+ * failover; once the watermark has passed it, nothing would store it again. A `majority` read waits until the majority has
+ * what the session has read and written.
  */
 export async function storedOf(
   { messages, changes }: MessageCollections,
   records: readonly PlacedRecord[],
-  session?: ClientSession,
+  { session, level }: { readonly session: ClientSession; readonly level: 'local' | 'majority' },
 ): Promise<Set<PlacedRecord>> {
-  const options = {
-    projection: { offset: 1 },
-    readConcern: { level: 'majority' },
-    ...(session && { session }),
-  } as const;
+  const options = { projection: { offset: 1 }, readConcern: { level }, maxTimeMS: storedTimeoutMs, session };
   const ids = records.filter(({ record }) => record.type === 'message').map(({ record }) => record.message.id);
   const places = records
     .filter(({ record }) => record.type !== 'message')
     .map(({ partition, offset }) => ({ partition, offset }));
-  const [ofMessages, ofChanges] = await Promise.all([
-    ids.length === 0 ? [] : messages.find({ _id: { $in: ids } }, { ...options, batchSize: ids.length + 1 }).toArray(),
+  const ofMessages =
+    ids.length === 0
+      ? []
+      : await messages.find({ _id: { $in: ids } }, { ...options, batchSize: ids.length + 1 }).toArray();
+  const ofChanges =
     places.length === 0
       ? []
-      : changes.find({ _id: { $in: places } }, { ...options, batchSize: places.length + 1 }).toArray(),
-  ]);
+      : await changes.find({ _id: { $in: places } }, { ...options, batchSize: places.length + 1 }).toArray();
   const offsets = new Map(ofMessages.map(({ _id, offset }) => [_id, offset]));
   const changeOffsets = new Set(ofChanges.map(({ offset }) => offset));
   return new Set(

@@ -70,28 +70,32 @@ export function mongoReconcile(
   };
 }
 
-/** Returns the stored records that are not duplicates, after all missing ones are written. */
+/**
+ * Returns the stored records that are not duplicates, after all missing ones are written. Looks for new documents with local
+ * reads, which see them first, and confirms what it found with a majority read. The session makes the server answer it as
+ * soon as the majority has what was seen, and lets no other primary answer from an earlier time.
+ */
 async function storedInTheEnd(
   { connection, collections, write, clock }: ReconcileOptions,
   records: readonly PlacedRecord[],
 ): Promise<Set<PlacedRecord>> {
-  const stored = await storedOf(collections, records);
-  for (const waitMs of recheckPausesMs) {
-    const missing = records.filter((placed) => !stored.has(placed));
-    const oldestFresh = clock() - recentMs;
-    if (!missing.some(({ record }) => record.timestamp > oldestFresh)) break;
-    await pause(waitMs);
-    for (const placed of await storedOf(collections, missing)) stored.add(placed);
-  }
-  const missing = records.filter((placed) => !stored.has(placed));
-  if (missing.length === 0) return stored;
-  const writtenAt = await write(missing);
-  // Looks up all records again, because a missing original may have replaced a stored duplicate. The session makes sure that
-  // the read includes the write, also if another member has become primary.
   const session = await connection.startSession({ causalConsistency: true });
   try {
+    const seen = new Set<PlacedRecord>();
+    for (const waitMs of [0, ...recheckPausesMs]) {
+      const unseen = records.filter((placed) => !seen.has(placed));
+      const oldestFresh = clock() - recentMs;
+      if (waitMs > 0 && !unseen.some(({ record }) => record.timestamp > oldestFresh)) break;
+      if (waitMs > 0) await pause(waitMs);
+      for (const placed of await storedOf(collections, unseen, { session, level: 'local' })) seen.add(placed);
+    }
+    const stored = seen.size === 0 ? seen : await storedOf(collections, records, { session, level: 'majority' });
+    const missing = records.filter((placed) => !stored.has(placed));
+    if (missing.length === 0) return stored;
+    const writtenAt = await write(missing);
     if (writtenAt !== undefined) session.advanceOperationTime(writtenAt);
-    return await storedOf(collections, records, session);
+    // Looks up all records again, because a missing original may have replaced a stored duplicate.
+    return await storedOf(collections, records, { session, level: 'majority' });
   } finally {
     await session.endSession();
   }
