@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type Response, type Router } from 'express';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
@@ -6,6 +6,7 @@ import { topicNameFault } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { audienceAt } from './http/audience-at.ts';
 import { setCommonHeaders } from './http/common-headers.ts';
+import { allowedOrigins } from './http/allowed-origins.ts';
 import type { Audience, Route } from './http/route.ts';
 import { admit, runRoute, send, sendError } from './http/run-route.ts';
 import { pages } from './pages.ts';
@@ -33,6 +34,12 @@ export function app(deps: ApiDeps): RequestListener {
   const application = expressApplication(deps, table);
   const publishRoute = publishRouteFinder(table);
   return (request, response) => {
+    const fault = hostFault(request);
+    if (fault !== undefined) {
+      setCommonHeaders(deps, request, response);
+      void refuse(deps, { request, response, error: new AppError('invalid', fault) });
+      return;
+    }
     const found = publishRoute(request);
     if (found === undefined) {
       application(request, response);
@@ -48,7 +55,7 @@ const plainSegment = /^\/([\w-]+)(?:\?|$)/;
 
 /**
  * Finds the route of a publish to a topic without Express, whose matching takes as long as the rest of the request.
- * Undefined for unusual requests (other method, escape in the path, Origin, no Host), which use Express.
+ * Undefined for unusual requests (other method, escape in the path, Origin), which use Express.
  */
 function publishRouteFinder(
   table: readonly Route[],
@@ -59,8 +66,7 @@ function publishRouteFinder(
   const fixed = new Set(table.map(({ path }) => path.split('/')[1]!));
   return (request) => {
     const route = byMethod.get(request.method);
-    if (route === undefined || request.headers.origin !== undefined || request.headers.host === undefined)
-      return undefined;
+    if (route === undefined || request.headers.origin !== undefined) return undefined;
     const topic = plainSegment.exec(request.url!)?.[1];
     return topic === undefined || fixed.has(topic) ? undefined : { route, topic };
   };
@@ -71,20 +77,18 @@ function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
   application.disable('x-powered-by');
   application.disable('etag');
   application.set('case sensitive routing', true);
+  application.set('strict routing', true);
   application.set('query parser', false);
   application.use((request, response, next) => {
     setCommonHeaders(deps, request, response);
-    // RFC 9112 §3.2; HTTP/1.0 has no Host.
-    const lacksHost = request.headers.host === undefined && request.httpVersion === '1.1';
-    if (!lacksHost) return next();
-    return refuse(deps, { request, response, error: new AppError('invalid', 'The request has no Host header') });
+    next();
   });
-  const crossOrigin = cors({ origin: allowedOrigins(deps), exposedHeaders, maxAge: 600 });
+  const crossOrigin = cors({ origin: corsOrigins(deps), exposedHeaders, maxAge: 600 });
   // Only browsers send an Origin; responses are not cacheable, so without an Origin they need no `Vary`.
   application.use((request, response, next) =>
     request.headers.origin === undefined ? next() : crossOrigin(request, response, next),
   );
-  application.get('/:topic', showTopic);
+  application.get(['/:topic', '/:topic/'], showTopic);
   mount(deps, application, table);
   application.use((request: Request, response: Response) =>
     refuse(deps, { request, response, error: new AppError('not_found', 'Not found') }),
@@ -110,9 +114,20 @@ function showTopic(request: Request, response: Response, next: NextFunction): vo
   send(response, { status: 303, headers: { Location: `/console/topics/${topic}` } });
 }
 
-function allowedOrigins(deps: ApiDeps): string[] | string {
-  const origins = deps.config.CORS_ORIGINS ?? [new URL(deps.appUrl).origin];
-  return origins.includes('*') ? '*' : origins;
+function corsOrigins(deps: ApiDeps): string[] | string {
+  const origins = allowedOrigins(deps);
+  return origins.has('*') ? '*' : [...origins];
+}
+
+/** RFC 9112 §3.2; HTTP/1.0 has no Host. Node keeps only the first of several. */
+function hostFault({ headers, rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  if (headers.host === undefined) return httpVersion === '1.1' ? 'The request has no Host header' : undefined;
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1 ? 'The request has more than one Host header' : undefined;
 }
 
 /**
@@ -124,7 +139,7 @@ function mount(deps: ApiDeps, application: Express, table: readonly Route[]): vo
   for (const sameShape of byShape(table)) {
     const [, first = '', ...rest] = expressPath(sameShape[0]!.path).split('/');
     if (rest.length === 0 || first.startsWith(':')) continue;
-    const router = below.get(first) ?? express.Router({ caseSensitive: true });
+    const router = below.get(first) ?? express.Router({ caseSensitive: true, strict: true });
     if (!below.has(first)) application.use(`/${first}`, router);
     below.set(first, router);
     mountShape(deps, router, sameShape, first);
@@ -134,6 +149,9 @@ function mount(deps: ApiDeps, application: Express, table: readonly Route[]): vo
     if (rest.length === 0 || first.startsWith(':')) mountShape(deps, application, sameShape, '');
   }
 }
+
+/** The only paths that also exist with a slash at the end: a proxy that blocks a path need not think of variants. */
+const slashAllowed = new Set(['/{topic}', '/console']);
 
 /** Groups routes by path shape, so that an unsupported method returns 405 with the supported ones. */
 function byShape(table: readonly Route[]): Route[][] {
@@ -146,7 +164,10 @@ function byShape(table: readonly Route[]): Route[][] {
 }
 
 function mountShape(deps: ApiDeps, router: Router, sameShape: readonly Route[], below: string): void {
-  const pathOf = (route: Route) => expressPath(route.path).slice(below === '' ? 0 : below.length + 1);
+  const pathOf = (route: Route) => {
+    const path = expressPath(route.path).slice(below === '' ? 0 : below.length + 1);
+    return slashAllowed.has(route.path) ? [path, `${path}/`] : path;
+  };
   for (const route of sameShape) {
     const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
     router[method](pathOf(route), (request, response) => runRoute(deps, route, request, response));
@@ -177,8 +198,8 @@ const specificity = (path: string): string =>
     .join('/');
 
 interface Refusal {
-  readonly request: Request;
-  readonly response: Response;
+  readonly request: IncomingMessage & { readonly originalUrl?: string };
+  readonly response: ServerResponse;
   readonly error: AppError;
   /** The audience of this path; by default that of its neighbours. */
   readonly audience?: Audience;
@@ -189,7 +210,7 @@ interface Refusal {
 /** Responds to requests without a route, after the usual checks of credential and rate limit. */
 async function refuse(deps: ApiDeps, { request, response, error, audience, allow }: Refusal): Promise<void> {
   try {
-    await admit(deps, { audience: audience ?? audienceAt(request.originalUrl) }, request, response);
+    await admit(deps, { audience: audience ?? audienceAt(request.originalUrl ?? request.url!) }, request, response);
     if (allow !== undefined) response.setHeader('Allow', allow);
     throw error;
   } catch (refusal) {

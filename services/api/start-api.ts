@@ -1,10 +1,7 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer, type AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import type { RequestListener, Server } from 'node:http';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import { idSource, randomId } from '@tocsin/shared/platform/ids.ts';
+import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { withClosers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { isShortAdminToken, type Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
@@ -21,7 +18,10 @@ import { topicSpans } from './directory/topic-spans.ts';
 import { recordRefusedOperator } from './access/failed-logins.ts';
 import { clientAddress, wholeAddress } from './http/client-address.ts';
 import { rateLimits } from './http/rate-limit.ts';
-import { OpenRequests } from './http/open-requests.ts';
+import { requestCeiling } from './http/request-ceiling.ts';
+import { limitConnections } from './server/limit-connections.ts';
+import { createHttpServer, finish, listen, stopListening } from './server/http-server.ts';
+import { OpenRequests } from './server/open-requests.ts';
 import { announcesTooMuch } from './http/read-body.ts';
 import { requestMetrics } from './http/request-metrics.ts';
 import { OpenStreams } from './live/open-streams.ts';
@@ -31,21 +31,8 @@ import { TopicFeeds } from './live/topic-feeds.ts';
 import { upgrades } from './upgrade.ts';
 import { usageRecorder } from './http/usage-recorder.ts';
 
-/** The total size of request headers; beyond it Node responds with 431. */
-const headerBytesMax = 64 * 1024;
-/** Disconnects clients that send headers or body slower than this, so that they do not hold sockets. */
-const headersTimeoutMs = 15_000;
-const requestTimeoutMs = 60_000;
-/** The interval at which Node checks its connections. */
-const timeoutsCheckedMs = 5_000;
-/** Longer than the minute for which proxies keep idle connections, to avoid a 502 for a request on a closing connection. */
-const keepAliveTimeoutMs = 75_000;
 /** On shutdown streams are ended over this time, and their clients have the same time to close. */
 const drain = { overMs: 2_000, graceMs: 2_000 } as const;
-/** The limit for requests in progress at a shutdown: twice the timeout of a publish to a silent Kafka. */
-const requestsMsMax = 10_000;
-/** How long clients with open connections may still send requests, which are answered with `Connection: close`. */
-const idleMs = 500;
 
 export interface RunningApi {
   /** The listening URL, for example `http://127.0.0.1:8080`. */
@@ -84,20 +71,13 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     const leaving = new AbortController();
     options.leaving?.addEventListener('abort', () => leaving.abort(), { once: true });
     const [waits, requests] = [new OpenWaits(), new OpenRequests()];
-    const server = createServer({
-      maxHeaderSize: headerBytesMax,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: timeoutsCheckedMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-      requireHostHeader: false, // the application rejects it with JSON
-      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
-    });
-    // No await from here to `server.on`, so no request arrives without its handlers.
+    const server = createHttpServer();
+    const metrics = options.metrics ?? new Registry();
+    limitConnections(server, { config, metrics, log });
+    // No await from here to `serveRequests`, so no request arrives without its handlers.
     const url = await listen(server, config);
     own.add(() => finish(server, requests));
     const baseUrl = config.BASE_URL ?? url;
-    const metrics = options.metrics ?? new Registry();
     const deps: ApiDeps = {
       engine,
       config,
@@ -111,6 +91,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
       appUrl: config.APP_URL ?? baseUrl,
       accessTokens: accessTokens(engine.jwtSecrets, clock),
       rateLimits: rateLimits({ bus: engine.bus, directory: parts.directory, isOn: config.RATE_LIMITS }),
+      requestCeiling: requestCeiling(config.RATE_LIMITS ? config.MAX_REQUESTS_PER_MINUTE : Infinity),
       clientAddress: clientAddress(config.TRUST_PROXY),
       wholeAddress: wholeAddress(config.TRUST_PROXY),
       adminToken: config.ADMIN_TOKEN,
@@ -157,20 +138,17 @@ async function openParts(
 }
 
 function serveRequests(server: Server, deps: ApiDeps, requests: OpenRequests): void {
-  const application = app(deps);
-  const serve: RequestListener = (request, response) => {
-    requests.add(response);
-    application(request, response);
-  };
-  server.on('request', serve);
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+  const serve = app(deps);
+  server.on('request', (request, response) => requests.add(request, response, serve));
+  const serveContinue: RequestListener = (request, response) => {
     // Do not ask for a body that will be rejected.
     if (!announcesTooMuch(request)) response.writeContinue();
     serve(request, response);
-  });
-  server.on('checkExpectation', serve); // other expectations may be ignored (RFC 9110 §10.1.1)
+  };
+  server.on('checkContinue', (request, response) => requests.add(request, response, serveContinue));
+  // Other expectations may be ignored (RFC 9110 §10.1.1).
+  server.on('checkExpectation', (request, response) => requests.add(request, response, serve));
   server.on('upgrade', upgrades(deps));
-  server.on('clientError', answerClientError);
 }
 
 function ownPasswords(own: Closers): Passwords {
@@ -188,62 +166,4 @@ function countStreams({ metrics, streams }: Pick<ApiDeps, 'metrics' | 'streams'>
       this.set(streams.size);
     },
   });
-}
-
-async function listen(server: Server, config: Config): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why =
-        cause.code === 'EADDRINUSE' ? 'is in use: set PORT to another one' : `cannot be listened on (${cause.code})`;
-      reject(new Error(`${config.HOST}:${config.PORT} ${why}`, { cause }));
-    });
-    server.listen(config.PORT, config.HOST, 4_096, resolve);
-  });
-  const { address, port, family } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-/**
- * Accepts no new connections and keeps open ones. `close` of an HTTP server would also close idle ones, which may be
- * receiving a request.
- */
-async function stopListening(server: Server): Promise<void> {
-  await nextTurn(); // connections that wait are accepted first
-  NetServer.prototype.close.call(server);
-}
-
-/** Waits for requests in progress and for those being received, then closes the remaining connections. */
-async function finish(server: Server, requests: OpenRequests): Promise<void> {
-  const isConnected = () => new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count > 0)));
-  for (let waitedMs = 0; waitedMs < requestsMsMax; waitedMs += 50) {
-    if (requests.size === 0 && (waitedMs >= idleMs || !(await isConnected()))) break;
-    await pause(50);
-  }
-  server.closeAllConnections();
-  server.close(); // ends its timers
-}
-
-/** Responds with JSON to requests that Node rejects. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const [status, detail] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', `The request headers must be at most ${headerBytesMax} bytes in all`]
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request took too long to arrive']
-        : ['400 Bad Request', 'The request is not valid HTTP'];
-  const body = JSON.stringify({ detail });
-  const head = [
-    `HTTP/1.1 ${status}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'X-Content-Type-Options: nosniff',
-    `X-Request-Id: ${randomId()}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

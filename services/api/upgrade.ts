@@ -8,10 +8,13 @@ import type { ApiDeps } from './api-deps.ts';
 import type { StreamKind } from './features/streams/stream-kind.ts';
 import { topicStream } from './features/streams/stream-topic.ts';
 import { topicsStream } from './features/streams/stream-topics.ts';
+import { allowedOrigins, mayConnect } from './http/allowed-origins.ts';
 import { audienceAt } from './http/audience-at.ts';
 import { setCommonHeaders } from './http/common-headers.ts';
 import type { RequestContext } from './http/route.ts';
-import { admit, readQuery, requireCredentialOnce, sendError } from './http/run-route.ts';
+import { readQuery, requireCredentialOnce } from './http/read-query.ts';
+import { admit, sendError } from './http/run-route.ts';
+import { endSocket } from './server/end-socket.ts';
 import { websocketSink } from './live/websocket-sink.ts';
 
 /** Frames from clients are ignored; a larger one closes the connection with 1009. */
@@ -24,6 +27,7 @@ const frameBytesMax = 64 * 1024;
 export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: frameBytesMax });
   server.on('wsClientError', () => undefined); // `ws` must not respond itself
+  const origins = allowedOrigins(deps);
   return (request, socket, head) => {
     socket.on('error', () => socket.destroy());
     const response = refusalOn(deps, request, socket as Socket);
@@ -32,9 +36,9 @@ export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Dupl
       response.detachSocket(socket as Socket);
       return accepted;
     };
-    void serve(deps, { request, response, acceptSocket }).catch((error: unknown) => {
+    void serve(deps, origins, { request, response, acceptSocket }).catch((error: unknown) => {
       sendError(deps.log, response, error);
-      response.once('finish', () => socket.end());
+      response.once('finish', () => endSocket(socket));
     });
   };
 }
@@ -45,8 +49,13 @@ interface Connecting {
   readonly acceptSocket: () => WebSocket;
 }
 
-async function serve(deps: ApiDeps, connecting: Connecting): Promise<void> {
+async function serve(deps: ApiDeps, origins: ReadonlySet<string>, connecting: Connecting): Promise<void> {
   const url = connecting.request.url ?? '';
+  const { origin } = connecting.request.headers;
+  if (!mayConnect(origins, origin)) {
+    await admit(deps, { audience: 'unread' }, connecting.request, connecting.response);
+    throw new AppError('forbidden', `WebSockets from ${origin} are not allowed: add it to CORS_ORIGINS`);
+  }
   const path = url.split('?', 1)[0]!;
   if (path === '/ws') return open(deps, topicsStream(deps), connecting, {});
   const topic = /^\/([^/]+)\/ws$/.exec(path)?.[1];

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { metricsText } from './metrics-text.ts';
 
 export interface HealthServerOptions {
   /** Port 0 selects a free port. */
@@ -18,11 +19,12 @@ export interface HealthServerOptions {
 export async function startHealthServer(
   options: HealthServerOptions,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const renderMetrics = metricsText(options.metrics);
   const server = createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return answerJson(response, 405, { detail: 'Method not allowed' }, { Allow: 'GET, HEAD' });
-    respond(options, path, response).catch((error: unknown) => response.destroy(error as Error));
+    respond({ ...options, renderMetrics }, path, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -40,7 +42,7 @@ export async function startHealthServer(
 }
 
 async function respond(
-  options: HealthServerOptions,
+  options: HealthServerOptions & { readonly renderMetrics: () => Promise<string> },
   path: string | undefined,
   response: ServerResponse,
 ): Promise<void> {
@@ -52,7 +54,7 @@ async function respond(
       return answerJson(response, readiness.status === 'ok' ? 200 : 503, readiness);
     }
     case '/metrics': {
-      const text = await options.metrics.metrics();
+      const text = await options.renderMetrics();
       response.writeHead(200, { ...headers, 'Content-Type': options.metrics.contentType }).end(text);
       return;
     }

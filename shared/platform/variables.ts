@@ -2,46 +2,21 @@ import { z } from 'zod';
 import { readSchedule } from './read-schedule.ts';
 import { splitList } from './split-list.ts';
 import { trustedProxies } from './trusted-proxies.ts';
+import {
+  days,
+  flag,
+  httpUrl,
+  isAcceptedBy,
+  optionalDays,
+  originPattern,
+  port,
+  url,
+  type VariableDoc,
+  variableDocs,
+} from './variable-types.ts';
 
 /** Roles of a process; `npm start` runs all of them. */
 const roles = ['api', 'fanout', 'notifier', 'retention'] as const;
-
-/** Documentation of a variable, in Markdown. */
-interface VariableDoc {
-  readonly description: string;
-  /** Describes a default that is not a constant, such as the value of another variable. */
-  readonly defaultText?: string;
-  /** Example for `.env.example`, for a variable without a default. */
-  readonly example?: string;
-  /** The value is never displayed. */
-  readonly isSecret?: true;
-}
-
-const variableDocs = z.registry<VariableDoc>();
-
-const flag = z
-  .string()
-  .toLowerCase()
-  .pipe(z.enum(['on', 'off', 'true', 'false', '1', '0']))
-  .transform((value) => ['on', 'true', '1'].includes(value));
-const days = z.coerce.number().positive();
-const optionalDays = z.coerce.number().min(0);
-const port = z.coerce.number().int().min(0).max(65_535);
-const url = z.url();
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
-/** An origin as browsers send it: any scheme, without a path. */
-const originPattern = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+)$/i;
-/** Whether the function accepts the text without throwing. */
-const isAcceptedBy =
-  (read: (text: string) => unknown) =>
-  (text: string): boolean => {
-    try {
-      read(text);
-      return true;
-    } catch {
-      return false;
-    }
-  };
 
 export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
@@ -272,6 +247,17 @@ const limits = {
     description:
       '`off` disables all limits on requests, publishes, failed logins, emails per address and open streams; for load tests and trusted networks',
   }),
+  MAX_CONNECTIONS: z.coerce.number().int().min(1).optional().register(variableDocs, {
+    description: 'open connections of an API node; further ones are closed',
+    defaultText: '80 % of the file descriptors',
+    example: '10000',
+  }),
+  MAX_CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(0).default(1_000).register(variableDocs, {
+    description: 'open connections per address, IPv6 by /64; 0 for no limit. Ignored if `TRUST_PROXY` is set',
+  }),
+  MAX_REQUESTS_PER_MINUTE: z.coerce.number().int().min(1).default(6_000).register(variableDocs, {
+    description: 'requests per minute and API node of an API key, a topic token, or all logins of an account',
+  }),
   TRUST_PROXY: z
     .string()
     .refine(isAcceptedBy(trustedProxies), 'must be a number of hops, or comma-separated addresses and CIDRs')
@@ -291,8 +277,9 @@ const limits = {
     )
     .optional()
     .register(variableDocs, {
-      description: 'origins whose scripts can call the API, comma-separated; `*` allows all',
-      defaultText: 'the origin of `APP_URL`',
+      description:
+        'origins, besides those of `BASE_URL` and `APP_URL`, whose scripts can call the API and open WebSockets, comma-separated; `*` allows all',
+      defaultText: 'none',
       example: 'https://app.example.org',
     }),
 };

@@ -36,6 +36,7 @@ test.each([
   ['a path beyond 64 KiB', `GET /${'x'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
   ['a request that is not HTTP', 'hello\r\n\r\n', 400],
   ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['two Hosts', 'GET /health/live HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n', 400],
   ['a header with a line break in its name', 'GET / HTTP/1.1\r\nHost: x\r\nA\nb: c\r\n\r\n', 400],
   ['two lengths of one body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd', 400],
   [
@@ -50,6 +51,19 @@ test.each([
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   expect(answer.headers.get('cache-control')).toBe('no-store');
+});
+
+test.each([
+  ['a request that is not HTTP', 'hello\r\n\r\n'],
+  ['a refused upgrade', 'GET /x/y/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+])('frees the connection after %s even if the client keeps it open', async (_what, bytes) => {
+  const socket = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true });
+  const reset = once(socket, 'error');
+  socket.resume().write(bytes);
+  await once(socket, 'end');
+  const timer = setInterval(() => socket.write('x'), 50);
+  expect(await reset).toEqual([expect.objectContaining({ code: expect.stringMatching(/^(ECONNRESET|EPIPE)$/) })]);
+  clearInterval(timer);
 });
 
 test('accepts headers of 60 KiB', async () => {

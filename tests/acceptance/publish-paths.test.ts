@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, createTopic, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
@@ -31,6 +33,24 @@ describe('the path of a publish', () => {
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
       expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     }
+  });
+
+  test.each([
+    '/metrics/',
+    '/METRICS',
+    '/health/live/',
+    '/api/topics/public/',
+    '/API/topics/public',
+    '/openapi.json/',
+    '/auth/login/',
+    '/:topic/json/',
+  ])('does not answer %s', async (path) => {
+    // Not with the client, which would look up the path in the OpenAPI document.
+    const url = new URL(testStack().urls[0] + path.replace(':topic', topic.name));
+    const [answer] = (await once(get(url, { headers: { 'X-Forwarded-For': client.address } }), 'response')) as [
+      IncomingMessage,
+    ];
+    expect([404, 405]).toContain(answer.resume().statusCode);
   });
 
   test('returns the request ID that the client sent', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { createTopic, newAddress } from '../support/stack.ts';
+import { createTopic, newAddress, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 import { transports, useStreams } from '../support/use-streams.ts';
 
@@ -38,4 +38,20 @@ test('streams with a credential count for the credential, not for the address', 
     Array.from({ length: 56 }, () => streams.sse(`/${topic}/sse`, { address, token: client.token })),
   );
   expect(opened.map(({ status }) => status)).toEqual(Array<number>(56).fill(200));
+});
+
+test('requests that wait for a message count as open streams', async () => {
+  const address = newAddress();
+  const waiting = new AbortController();
+  const poll = async () => {
+    const answer = await fetch(`${testStack().urls[0]}/${topic}/json?since=1s&wait=60`, {
+      headers: { 'X-Forwarded-For': address },
+      signal: waiting.signal,
+    });
+    return [answer.status, await answer.json()];
+  };
+  const polls = Array.from({ length: 51 }, poll);
+  expect(await Promise.race(polls)).toEqual([429, { detail: 'Too many open streams' }]);
+  waiting.abort();
+  await Promise.allSettled(polls);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
 import { createTopic, newAddress, newTopicName, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 import { transports, useStreams } from '../support/use-streams.ts';
@@ -178,4 +179,29 @@ test('returns 400 for an invalid handshake', async () => {
     headers: { 'Sec-WebSocket-Version': '13', 'X-Forwarded-For': newAddress() },
   });
   expect(answer.status).toBe(426);
+});
+
+test('refuses WebSockets from pages of other sites', async () => {
+  const { open } = await topics();
+  const { env, urls } = testStack();
+  const connect = (origin: string) =>
+    new Promise<number>((resolve) => {
+      const socket = new WebSocket(`${urls[0]!.replace('http', 'ws')}/${open.name}/ws`, {
+        origin,
+        headers: { 'X-Forwarded-For': newAddress() },
+      });
+      socket.on('error', () => undefined);
+      socket.once('unexpected-response', (_request, response) => {
+        resolve(response.statusCode!);
+        response.destroy();
+      });
+      socket.once('open', () => {
+        resolve(101);
+        socket.terminate();
+      });
+    });
+  expect(await connect(new URL(env['APP_URL'] ?? urls[0]!).origin)).toBe(101);
+  expect(await connect(new URL(env['BASE_URL'] ?? urls[0]!).origin)).toBe(101);
+  expect(await connect('https://evil.example')).toBe(403);
+  expect(await connect('null')).toBe(403);
 });

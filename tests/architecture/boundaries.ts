@@ -68,6 +68,7 @@ export const boundaries: readonly Boundary[] = [
   { of: 'services/*', mayImport: sharedButDrivers },
   { of: 'services/api/directory', mayImport: sharedButDrivers },
   { of: 'services/api/http', mayImport: ['services/api/directory', ...sharedButDrivers] },
+  { of: 'services/api/server', mayImport: ['services/api/http', ...sharedButDrivers] },
   { of: 'services/api/live', mayImport: ['services/api/directory', ...sharedButDrivers] },
   {
     of: 'services/api/*.ts',

@@ -48,14 +48,14 @@ test('emailed links and redirects lead to BASE_URL and APP_URL', async () => {
   expect(opened.headers.get('location')).toMatch(/^https:\/\/app\.example\/bell\/auth\/verified\?status=error&/);
 });
 
-test('scripts of the sites in CORS_ORIGINS may read responses', async () => {
+test('scripts of BASE_URL, APP_URL and CORS_ORIGINS may read responses', async () => {
   const allowed = async (origin: string) =>
     (await anyone().call('GET', '/health/live', { headers: { Origin: origin } })).headers.get(
       'access-control-allow-origin',
     );
-  for (const origin of ['https://one.example', 'https://two.example']) expect(await allowed(origin)).toBe(origin);
-  for (const origin of ['https://app.example', 'https://three.example', 'http://one.example'])
-    expect(await allowed(origin)).toBeNull();
+  for (const origin of ['https://one.example', 'https://two.example', 'https://app.example', 'https://bell.example'])
+    expect(await allowed(origin)).toBe(origin);
+  for (const origin of ['https://three.example', 'http://one.example']) expect(await allowed(origin)).toBeNull();
 });
 
 test("RETENTION_DAYS of the owner's tier determine the expiry of messages", async () => {

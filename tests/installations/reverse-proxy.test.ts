@@ -71,7 +71,7 @@ for (const { name, missing, start } of proxies)
       socket.terminate();
     });
 
-    test('ignores forged client addresses and blocks metrics', async () => {
+    test('ignores forged client addresses', async () => {
       const remaining = async (claimed: string) =>
         Number(
           (await call('GET', '/api/topics/public', { headers: { 'X-Forwarded-For': claimed } })).headers[
@@ -80,7 +80,19 @@ for (const { name, missing, start } of proxies)
         );
       const first = await remaining('203.0.113.1');
       expect(await remaining('203.0.113.2')).toBe(first - 1);
-      expect(await call('GET', '/metrics')).toMatchObject({ status: 403 });
+    });
+
+    test.each(['/metrics', '/admin', '/admin/audit'])('blocks %s in every spelling', async (path) => {
+      const spellings = [path, `${path}/`, `/${path}`, path.toUpperCase(), path.replace('m', '%6d'), `${path}?x=1`];
+      const statuses = await Promise.all(spellings.map(async (spelling) => (await call('GET', spelling)).status));
+      expect(statuses).toEqual(spellings.map(() => 403));
+    });
+
+    test('passes health checks, and topics whose names begin like a blocked path', async () => {
       expect(await call('GET', '/health/ready')).toMatchObject({ status: 200 });
+      const { name: similar } = await createTopic(await createAccount(store, { urls: stack.urls }), {
+        name: `metrics-${topic.name}`,
+      });
+      expect(await call('POST', `/${similar}`, { body: 'hello' })).toMatchObject({ status: 200 });
     });
   });

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../api-deps.ts';
 import { readCredential } from '../http/authenticate.ts';
 import type { RequestContext } from '../http/route.ts';
 import { authorizeStream } from './authorize-stream.ts';
-import type { StreamRequest } from '../live/open-stream.ts';
+import { reserveStream, type StreamRequest } from '../live/open-stream.ts';
 import { waitForRecord } from '../live/wait-for-record.ts';
 
 /** Checks the access of a long-running reader again. */
@@ -46,17 +46,22 @@ export async function authorizeReader(
 }
 
 /**
- * Reads until a result exists or the time is over, then checks access again, because it can end while waiting.
- * Throws the error that a new request would get.
+ * Reads until a result exists or the time is over, then checks access again, because it can end while waiting. Counts as
+ * an open stream of the caller. Throws the error that a new request would get.
  */
 export async function waitAsReader<T>(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'feeds' | 'waits'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'streams' | 'waits'>,
   context: RequestContext,
   topic: Topic,
   { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },
 ): Promise<T[]> {
   const authorization = await authorizeReader(deps, context, topic);
-  const waited = await waitForRecord(deps, topic, { waitMs, read, closed: context.response });
-  await authorization.require();
-  return waited;
+  const place = await reserveStream(deps, context.caller);
+  try {
+    const waited = await waitForRecord(deps, topic, { waitMs, read, closed: context.response });
+    await authorization.require();
+    return waited;
+  } finally {
+    place.release();
+  }
 }

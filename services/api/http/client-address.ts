@@ -22,9 +22,10 @@ export function wholeAddress(trustProxy: string): ClientAddress {
 }
 
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
-const plainAddress = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+export const plainAddress = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 
-function budgetAddress(address: string): string {
+/** The address that limits count: IPv4 completely, IPv6 by /64. */
+export function budgetAddress(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('%')[0]!.split('::', 2);
   const start = head === '' ? [] : head.split(':');

@@ -10,17 +10,18 @@ import type { UsageRecorder } from './usage-recorder.ts';
 import { anonymous, authenticate, type AuthenticateDeps, type CredentialSources } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';
 import { errorReply } from './error-reply.ts';
-import { isPaged, withoutUnreadPaging } from './paging.ts';
 import { rateLimitHeaders, requireBudget, type RateLimits } from './rate-limit.ts';
+import type { RequestCeiling } from './request-ceiling.ts';
+import { parseQuery, queryParametersMax, readQuery, requireCredentialOnce } from './read-query.ts';
 import { announcesTooMuch, parseJsonBody, readBody } from './read-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { traceRequest } from './trace-request.ts';
 import { requireAccount, type Reply, type RequestContext, type Route } from './route.ts';
-import type { z } from 'zod';
 import { validate } from './validate.ts';
 
 export interface RouteDeps extends AuthenticateDeps {
   readonly rateLimits: RateLimits;
+  readonly requestCeiling: RequestCeiling;
   readonly clientAddress: ClientAddress;
   readonly adminToken: string | undefined;
   /** Called for each wrong `adminToken`; never rejects. */
@@ -65,15 +66,6 @@ async function answer(deps: RouteDeps, route: Route, request: Request, response:
     sendError(deps.log, response, error);
   }
   deps.requestMetrics(route, response.statusCode, (performance.now() - began) / 1_000);
-}
-
-/** Parses the query with its schema. Throws 422. */
-export function readQuery<Q extends z.ZodType>(
-  schema: Q,
-  { searchParams }: Pick<RequestContext, 'searchParams'>,
-): z.output<Q> {
-  const sent = queryObject(searchParams);
-  return validate(schema, isPaged(schema) ? withoutUnreadPaging(sent) : sent, 'query');
 }
 
 /** Determines the caller and counts the request: all checks before those of the route. */
@@ -142,6 +134,7 @@ async function findCaller(admission: Admission): Promise<Caller> {
     if (failure !== undefined) throw failure;
     return anonymous(address);
   }
+  deps.requestCeiling(caller, now);
   if (caller.kind === 'topic-token') deps.usage.topicTokenUsed(caller.credentialId, now);
   else if (caller.scopes !== null) deps.usage.apiKeyUsed(caller.credentialId, now);
   const budget = await deps.rateLimits.peekPublish(caller, now);
@@ -186,41 +179,6 @@ async function readInput(route: Route, request: IncomingMessage): Promise<unknow
   if (route.body === undefined) return undefined;
   const bytes = await readBody(request);
   return validate(route.body, parseJsonBody(bytes, request.headers['content-type']));
-}
-
-/** Throws 422 for a repeated credential in the query, which route schemas do not cover. */
-export function requireCredentialOnce(searchParams: URLSearchParams, { isStream }: Pick<Route, 'isStream'>): void {
-  if (searchParams.size < 2) return;
-  for (const name of isStream === true ? ['token', 'api_key', 'auth'] : ['api_key', 'auth']) {
-    if (searchParams.getAll(name).length > 1) throw new AppError('unprocessable', `${name}: must be given once`);
-  }
-}
-
-/** Limits the work per request. No route has as many parameters; a list may repeat one up to 100 times. */
-const queryParametersMax = 100;
-const queryValuesMax = 400;
-
-/** Parses the query of the URL. Returns null if it has too many parameters or values. */
-function parseQuery(url: string): URLSearchParams | null {
-  const at = url.indexOf('?');
-  if (at < 0) return new URLSearchParams();
-  let values = 1;
-  for (let next = url.indexOf('&', at); next >= 0; next = url.indexOf('&', next + 1)) values += 1;
-  if (values > queryValuesMax) return null;
-  const parsed = new URLSearchParams(url.slice(at + 1));
-  return values > queryParametersMax && new Set(parsed.keys()).size > queryParametersMax ? null : parsed;
-}
-
-/** A repeated parameter becomes an array, which the schema of a single value refuses. */
-function queryObject(searchParams: URLSearchParams): Record<string, string | string[]> {
-  const object = Object.create(null) as Record<string, string | string[]>;
-  for (const [name, value] of searchParams) {
-    const earlier = object[name];
-    if (earlier === undefined) object[name] = value;
-    else if (Array.isArray(earlier)) earlier.push(value);
-    else object[name] = [earlier, value];
-  }
-  return object;
 }
 
 function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {

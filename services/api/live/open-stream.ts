@@ -8,7 +8,7 @@ import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { CompositePosition } from './composite-position.ts';
 import type { Delivery } from './delivery.ts';
-import type { OpenStreams, StreamOwner } from './open-streams.ts';
+import type { OpenStreams, StreamOwner, StreamPlace } from './open-streams.ts';
 import { nilId, type Position } from './resolve-position.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
 import { TopicCursor, type CursorStart } from './topic-cursor.ts';
@@ -55,8 +55,17 @@ export interface StreamRequest {
   readonly authorize: (onTopic: (topic: Topic) => void) => Promise<EndReason | null>;
 }
 
+/** Takes a slot of the caller's open streams. Throws `limited` if all are in use. */
+export function reserveStream(
+  { streams, config }: Pick<StreamDeps, 'streams' | 'config'>,
+  caller: Caller,
+): Promise<StreamPlace> {
+  const owner = streamOwner(caller);
+  return streams.reserve(config.RATE_LIMITS ? owner : { ...owner, max: Infinity });
+}
+
 /** The owner of the caller's streams, for the limits of open streams. */
-export function streamOwner(caller: Caller): StreamOwner {
+function streamOwner(caller: Caller): StreamOwner {
   switch (caller.kind) {
     case 'anonymous':
       return { key: `streams:address:${caller.address}`, max: streamsPerAddress };
@@ -72,8 +81,7 @@ export function streamOwner(caller: Caller): StreamOwner {
  * Throws before anything is sent: `limited` for too many open streams, `unavailable` if the store is down.
  */
 export async function openStream(deps: StreamDeps, request: StreamRequest): Promise<void> {
-  const owner = streamOwner(request.caller);
-  const place = await deps.streams.reserve(deps.config.RATE_LIMITS ? owner : { ...owner, max: Infinity });
+  const place = await reserveStream(deps, request.caller);
   let cursors: TopicCursor[] = [];
   let starts: Start[];
   let sink: StreamSink;

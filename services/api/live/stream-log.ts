@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { ndjsonSink, type LineSink } from './ndjson-sink.ts';
-import { streamOwner, type StreamDeps, type StreamRequest } from './open-stream.ts';
+import { reserveStream, type StreamDeps, type StreamRequest } from './open-stream.ts';
 import type { FeedUse } from './topic-feeds.ts';
 
 /** Records per read. Limits the memory per stream to 2 MB for the longest texts. */
@@ -30,8 +30,7 @@ export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'creden
  * for too many open streams, `unavailable`, and errors of `first`. Later failures destroy the stream.
  */
 export async function streamLog(deps: StreamDeps, request: LogStreamRequest): Promise<void> {
-  const owner = streamOwner(request.caller);
-  const place = await deps.streams.reserve(deps.config.RATE_LIMITS ? owner : { ...owner, max: Infinity });
+  const place = await reserveStream(deps, request.caller);
   const bell = newBell();
   let stopListening: () => void = () => undefined;
   let first: readonly TopicRecord[];

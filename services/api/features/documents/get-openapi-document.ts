@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { openApiDocument } from '../../http/openapi/openapi-document.ts';
 import { route, type Route } from '../../http/route.ts';
-import { keptBriefly } from '../../http/static-file.ts';
+import { keptBriefly, sendStaticFile, staticFile, type StaticFile } from '../../http/static-file.ts';
 import { packageVersion } from '@tocsin/shared/runtime/package-version.ts';
 
 /** `GET /openapi.json`: the document of all routes, created at the first request. */
 export function getOpenApiDocument(table: () => readonly Route[]): Route {
-  let text: string | undefined;
+  let file: StaticFile | undefined;
   return route({
     id: 'getOpenApiDocument',
     method: 'GET',
@@ -22,9 +22,9 @@ export function getOpenApiDocument(table: () => readonly Route[]): Route {
       }),
       description: 'OpenAPI 3.1',
     },
-    handle() {
-      text ??= JSON.stringify(openApiDocument(table(), packageVersion));
-      return Promise.resolve({ status: 200, body: text, headers: { 'Cache-Control': keptBriefly } });
+    handle(context) {
+      file ??= staticFile('openapi.json', JSON.stringify(openApiDocument(table(), packageVersion)), keptBriefly);
+      return Promise.resolve(sendStaticFile(context, file));
     },
   });
 }

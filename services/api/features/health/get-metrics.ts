@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { metricsText } from '@tocsin/shared/platform/metrics-text.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
 /** `GET /metrics`: the process's metrics in the Prometheus text format. With METRICS_PORT only that port serves them. */
 export function getMetrics({ metrics }: Pick<ApiDeps, 'metrics'>): Route {
+  const render = metricsText(metrics);
   return route({
     id: 'getMetrics',
     method: 'GET',
@@ -18,7 +20,7 @@ export function getMetrics({ metrics }: Pick<ApiDeps, 'metrics'>): Route {
     },
     handle: async () => ({
       status: 200,
-      text: await metrics.metrics(),
+      text: await render(),
       headers: { 'Content-Type': metrics.contentType },
     }),
   });

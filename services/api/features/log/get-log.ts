@@ -103,7 +103,7 @@ interface Asked {
 }
 
 async function replyWithPage(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'feeds' | 'history' | 'waits'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'history' | 'streams' | 'waits'>,
   context: RequestContext,
   asked: Asked & { limit: number },
 ): Promise<Reply> {
@@ -146,7 +146,7 @@ async function answerWithLines(
 
 /** Returns the first page, waiting for records if requested. */
 async function firstRecords(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'feeds' | 'history' | 'waits'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'history' | 'streams' | 'waits'>,
   context: RequestContext,
   of: Asked & { limit: number },
 ): Promise<TopicRecord[]> {

@@ -14,7 +14,7 @@ const waitSecondsMax = 60;
 
 /** `GET /{topic}/json`: history, oldest first. */
 export function getHistory(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'feeds' | 'history' | 'waits'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'history' | 'streams' | 'waits'>,
 ): Route {
   return route({
     id: 'getHistory',
