@@ -22,6 +22,7 @@ const patientFaults = [
   'cluster-page',
   'embedded-restart',
   'engines',
+  'kafka-broker-loss',
   'kafka-security',
   'log-adopted',
   'message-changes-kill',

@@ -18,8 +18,8 @@ const timeoutsCheckedMs = 5_000;
 const keepAliveTimeoutMs = 75_000;
 /** Closes a connection on which nothing moves, for example if the client does not read. Longer than a long poll. */
 const stalledTimeoutMs = 150_000;
-/** The limit for requests in progress at a shutdown: twice the timeout of a publish to a silent Kafka. */
-const requestsMsMax = 10_000;
+/** The limit for requests in progress at a shutdown: longer than a publish waits for Kafka's leaders. */
+const requestsMsMax = 18_000;
 /** How long clients with open connections may still send requests, which are answered with `Connection: close`. */
 const idleMs = 500;
 

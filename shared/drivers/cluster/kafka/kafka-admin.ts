@@ -36,7 +36,7 @@ export class KafkaAdmin {
     }
   }
 
-  /** Returns the bounds of all partitions of the topic. */
+  /** Returns the bounds of the topic's partitions that have a leader. */
   async bounds(topic: string, timeoutMs: number): Promise<Map<number, PartitionBounds>> {
     const offsets = await this.call((admin) => admin.fetchTopicOffsets(topic), timeoutMs);
     return new Map(offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]));

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { KafkaBatcher, type OutgoingRecord } from './kafka-batcher.ts';
+import { NotAppended } from './not-appended.ts';
 
 const record = (partition: number, bytes = 10): OutgoingRecord => ({
   partition,
@@ -10,9 +11,9 @@ const record = (partition: number, bytes = 10): OutgoingRecord => ({
 
 /** A batcher whose sends end on the test's request. */
 function manualBatcher() {
-  const sends: { records: readonly OutgoingRecord[]; answer: PromiseWithResolvers<Map<number, number>> }[] = [];
+  const sends: { records: readonly OutgoingRecord[]; answer: PromiseWithResolvers<Map<number, number | Error>> }[] = [];
   const batcher = new KafkaBatcher((records) => {
-    const answer = Promise.withResolvers<Map<number, number>>();
+    const answer = Promise.withResolvers<Map<number, number | Error>>();
     sends.push({ records, answer });
     return answer.promise;
   });
@@ -123,4 +124,37 @@ test('rejects only the records of a partition without a response', async () => {
   sends[0]!.answer.resolve(new Map([[0, 3]]));
   expect(await answered).toBe(3);
   await expect(unanswered).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('gives each partition its own outcome', async () => {
+  const { batcher, sends } = manualBatcher();
+  const [stored, moved, unknown, silent] = [0, 1, 2, 3].map((partition) => batcher.append(record(partition)));
+  await turn();
+  sends[0]!.answer.resolve(
+    new Map<number, number | Error>([
+      [0, 5],
+      [1, new NotAppended('not the leader')],
+      [2, new Error('timed out')],
+    ]),
+  );
+  expect(await stored).toBe(5);
+  await expect(moved).rejects.toBeInstanceOf(NotAppended);
+  await expect(unknown).rejects.toMatchObject({ code: 'unavailable', cause: new Error('timed out') });
+  await expect(silent).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('rejects queued records of evicted partitions, and sends the others', async () => {
+  const { batcher, sends } = manualBatcher();
+  const inFlight = batcher.append(record(0));
+  await turn();
+  const [evicted, kept] = [batcher.append(record(0)), batcher.append(record(1))];
+  batcher.evict((partition) => partition === 0);
+  await expect(evicted).rejects.toBeInstanceOf(NotAppended);
+  sends[0]!.answer.resolve(new Map([[0, 1]]));
+  expect(await inFlight).toBe(1);
+  await turn();
+  expect(sends[1]!.records.map(({ partition }) => partition)).toEqual([1]);
+  sends[1]!.answer.resolve(new Map([[1, 2]]));
+  expect(await kept).toBe(2);
+  await batcher.drained();
 });

@@ -1,13 +1,17 @@
 import { unavailable } from '../../../domain/errors.ts';
 import type { KafkaRecord } from './kafka-record.ts';
+import { NotAppended } from './not-appended.ts';
 
 /** A record to send and its partition. */
 export interface OutgoingRecord extends KafkaRecord {
   readonly partition: number;
 }
 
-/** Sends records as one batch; resolves with the broker offset of the first record of each partition. */
-export type SendRecords = (records: readonly OutgoingRecord[]) => Promise<ReadonlyMap<number, number>>;
+/**
+ * Sends records as one batch. Resolves with the broker offset of the first record of each partition, or with the error of the
+ * partition. Rejects with NotAppended if no record was sent; after any other rejection the outcome of all is unknown.
+ */
+export type SendRecords = (records: readonly OutgoingRecord[]) => Promise<ReadonlyMap<number, number | Error>>;
 
 interface Waiting {
   readonly record: OutgoingRecord;
@@ -40,6 +44,8 @@ export class KafkaBatcher {
   /** Queued and in-flight records and bytes. */
   #count = 0;
   #bytes = 0;
+  /** When the batch in flight was sent, by `performance.now()`; undefined if none is. */
+  #sentAt: number | undefined;
   #isSending = false;
   #idle: PromiseWithResolvers<void> | undefined;
 
@@ -47,7 +53,15 @@ export class KafkaBatcher {
     this.#send = send;
   }
 
-  /** Resolves with the record's broker offset. Rejects with AppError `unavailable`; the outcome is then unknown. */
+  /** When the batch in flight was sent, by `performance.now()`; undefined if none is. */
+  get sentAt(): number | undefined {
+    return this.#sentAt;
+  }
+
+  /**
+   * Resolves with the record's broker offset. Rejects with NotAppended if the record is not in the log, or with AppError
+   * `unavailable`; the outcome is then unknown.
+   */
   append(record: OutgoingRecord): Promise<number> {
     const bytes = record.value.length + recordOverheadBytes + traceBytes(record);
     if (this.#count >= waitingMax || this.#bytes + bytes > waitingBytesMax) {
@@ -63,6 +77,15 @@ export class KafkaBatcher {
     });
   }
 
+  /** Rejects the queued records of these partitions with NotAppended. */
+  evict(isMoved: (partition: number) => boolean): void {
+    const moved = this.#waiting.filter(({ record }) => isMoved(record.partition));
+    if (moved.length === 0) return;
+    this.#waiting = this.#waiting.filter(({ record }) => !isMoved(record.partition));
+    for (const { reject } of moved) reject(new NotAppended('the partition has another leader'));
+    this.#release(moved);
+  }
+
   /** Resolves when no records are queued or in flight. */
   drained(): Promise<void> {
     if (!this.#isSending) return Promise.resolve();
@@ -73,20 +96,26 @@ export class KafkaBatcher {
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#take();
+      this.#sentAt = performance.now();
       try {
         settle(batch, await this.#send(batch.map(({ record }) => record)));
       } catch (error) {
-        const refusal = unavailable('Log', error);
+        const refusal = error instanceof NotAppended ? error : unavailable('Log', error);
         for (const { reject } of batch) reject(refusal);
       }
-      for (const { bytes } of batch) this.#bytes -= bytes;
-      this.#count -= batch.length;
+      this.#sentAt = undefined;
+      this.#release(batch);
       // Callers that waited for this batch may append again in this tick; the next batch includes their records.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#isSending = false;
     this.#idle?.resolve();
     this.#idle = undefined;
+  }
+
+  #release(done: readonly Waiting[]): void {
+    for (const { bytes } of done) this.#bytes -= bytes;
+    this.#count -= done.length;
   }
 
   /** Removes the oldest queued records that fit into one request. */
@@ -107,16 +136,16 @@ function traceBytes({ headers: { traceparent, tracestate } }: OutgoingRecord): n
   return traceparent === undefined ? 0 : traceOverheadBytes + traceparent.length + (tracestate?.length ?? 0);
 }
 
-/** Returns the record's offset: the records of a partition have consecutive offsets in batch order. */
-function settle(batch: readonly Waiting[], firstOffsets: ReadonlyMap<number, number>): void {
-  const next = new Map(firstOffsets);
+/** Gives each record its offset: the records of a partition have consecutive offsets in batch order. */
+function settle(batch: readonly Waiting[], outcomes: ReadonlyMap<number, number | Error>): void {
+  const next = new Map(outcomes);
   for (const { record, resolve, reject } of batch) {
-    const offset = next.get(record.partition);
-    if (offset === undefined) {
-      reject(unavailable('Log', new Error(`no response for partition ${record.partition}`)));
+    const outcome = next.get(record.partition) ?? new Error(`no response for partition ${record.partition}`);
+    if (typeof outcome !== 'number') {
+      reject(outcome instanceof NotAppended ? outcome : unavailable('Log', outcome));
       continue;
     }
-    next.set(record.partition, offset + 1);
-    resolve(offset);
+    next.set(record.partition, outcome + 1);
+    resolve(outcome);
   }
 }

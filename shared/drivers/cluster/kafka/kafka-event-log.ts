@@ -3,13 +3,14 @@ import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord } from '../../../domain/messages/log-record.ts';
 import type { ConsumeOptions, Consumption, EventLog } from '../../../ports/event-log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
-import { KafkaBatcher } from './kafka-batcher.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
+import { patchKafkaFetchTimeout } from './kafka-fetch-timeout.ts';
 import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaMember } from './kafka-member.ts';
 import { encodeKafkaRecord } from './kafka-record.ts';
-import { KafkaSender } from './kafka-sender.ts';
+import { keepKafkaPartitionErrors } from './kafka-partition-errors.ts';
+import { KafkaPublisher } from './kafka-publisher.ts';
 import { ensureKafkaTopic, type KafkaTopicOptions } from './kafka-topic.ts';
 
 export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions {
@@ -37,20 +38,22 @@ const responseTimeoutMs = 2_000;
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has unexpected internals, not patching its idle timer');
+  if (!keepKafkaPartitionErrors() || !patchKafkaFetchTimeout())
+    options.log.warn('kafkajs has unexpected internals: the loss of one broker will affect all partitions');
   const context: KafkaContext = { ...options, clientLog: kafkaClientLog(options.log) };
   const admin = new KafkaAdmin(context);
-  const sender = new KafkaSender(context, options.topic);
+  const publisher = new KafkaPublisher(context, options.topic);
   const deadline = performance.now() + openTimeoutMs;
   let rejectedSince: number | undefined;
   for (;;) {
     try {
       const partitions = await admin.call((client) => ensureKafkaTopic(client, options, options.log), openAttemptMs);
       const { clusterId } = await admin.call((client) => client.describeCluster(), openAttemptMs);
-      const endsAtOpen = new Map(
-        [...(await admin.bounds(options.topic, openAttemptMs))].map(([partition, { high }]) => [partition, high]),
-      );
-      await sender.open();
-      return new OpenKafkaEventLog(options, { context, admin, sender, partitions, clusterId, endsAtOpen });
+      const bounds = await admin.bounds(options.topic, openAttemptMs);
+      if (bounds.size < partitions) throw new Error(`${partitions - bounds.size} partitions have no leader`);
+      const endsAtOpen = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+      await publisher.open(openAttemptMs);
+      return new OpenKafkaEventLog(options, { context, admin, publisher, partitions, clusterId, endsAtOpen });
     } catch (error) {
       rejectedSince = isLoginRejected(error) ? (rejectedSince ?? performance.now()) : undefined;
       const endsAt = rejectedSince === undefined ? deadline : Math.min(deadline, rejectedSince + rejectedLoginRetryMs);
@@ -58,7 +61,7 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
         await sleep(openPauseMs);
         continue;
       }
-      await Promise.all([sender.close(), admin.close()]);
+      await Promise.all([publisher.close(), admin.close()]);
       const reason = error instanceof Error ? error.message : String(error);
       throw new Error(`Kafka is unreachable at ${options.brokers.join(', ')}: ${reason}`, { cause: error });
     }
@@ -72,7 +75,7 @@ const isLoginRejected = (error: unknown): boolean =>
 interface Parts {
   readonly context: KafkaContext;
   readonly admin: KafkaAdmin;
-  readonly sender: KafkaSender;
+  readonly publisher: KafkaPublisher;
   readonly partitions: number;
   readonly clusterId: string;
   readonly endsAtOpen: ReadonlyMap<number, number>;
@@ -86,8 +89,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #context: KafkaContext;
   readonly #base: (partition: number) => number;
   readonly #admin: KafkaAdmin;
-  readonly #sender: KafkaSender;
-  readonly #batcher: KafkaBatcher;
+  readonly #publisher: KafkaPublisher;
   readonly #members = new Set<KafkaMember>();
   /** The known end offset on the broker, per partition. */
   readonly #nextOffsets: Map<number, number>;
@@ -95,13 +97,12 @@ class OpenKafkaEventLog implements KafkaEventLog {
   #regression: Error | null = null;
   #closing: Promise<void> | undefined;
 
-  constructor(options: KafkaEventLogOptions, { context, admin, sender, partitions, clusterId, endsAtOpen }: Parts) {
+  constructor(options: KafkaEventLogOptions, { context, admin, publisher, partitions, clusterId, endsAtOpen }: Parts) {
     this.#options = options;
     this.#context = context;
     this.#base = options.base ?? (() => 0);
     this.#admin = admin;
-    this.#sender = sender;
-    this.#batcher = new KafkaBatcher((records) => sender.send(records));
+    this.#publisher = publisher;
     this.partitions = partitions;
     this.clusterId = clusterId;
     this.endsAtOpen = endsAtOpen;
@@ -114,7 +115,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
       return Promise.reject(new RangeError(`the log has no partition ${partition}`));
     if (this.#regression !== null) return Promise.reject(unavailable('Log', this.#regression));
     const { key, value, headers } = encodeKafkaRecord(record, topicName);
-    return this.#batcher
+    return this.#publisher
       .append({ partition, key, value, headers })
       .then((offset) => this.#base(partition) + this.#onlyGrowing(partition, offset));
   }
@@ -163,8 +164,9 @@ class OpenKafkaEventLog implements KafkaEventLog {
 
   async end(partition: number): Promise<number> {
     try {
-      const bounds = await this.#admin.bounds(this.#options.topic, responseTimeoutMs);
-      return this.#base(partition) + (bounds.get(partition)?.high ?? 0);
+      const bounds = (await this.#admin.bounds(this.#options.topic, responseTimeoutMs)).get(partition);
+      if (bounds === undefined) throw new Error(`partition ${partition} has no leader`);
+      return this.#base(partition) + bounds.high;
     } catch (error) {
       throw unavailable('Log', error);
     }
@@ -204,8 +206,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
 
   async #close(): Promise<void> {
     await Promise.all([...this.#members].map((member) => member.close()));
-    await this.#batcher.drained();
-    await this.#sender.close();
+    await this.#publisher.close();
     await this.#admin.close();
   }
 }

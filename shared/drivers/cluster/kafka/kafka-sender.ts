@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Producer } from 'kafkajs';
+import type { PartitionerArgs, PartitionMetadata, Producer } from 'kafkajs';
 import type { OutgoingRecord } from './kafka-batcher.ts';
+import { isNotConnected } from './is-not-connected.ts';
 import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
+import type { KafkaBroker } from './kafka-leaders.ts';
+import { NotAppended } from './not-appended.ts';
 import { within } from '../../../async/within.ts';
+
+/** The part of a response that the sender uses. */
+interface ProducedPartition {
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly baseOffset?: string;
+}
 
 interface SenderConnection {
   readonly client: KafkaClient;
@@ -10,9 +20,14 @@ interface SenderConnection {
 }
 
 /** The deadline of a send. */
-const sendTimeoutMs = 5_000;
-/** The broker's timeout for its replicas: shorter than `sendTimeoutMs`, so that the broker's error arrives. */
-const brokerTimeoutMs = 4_000;
+const sendTimeoutMs = 16_000;
+/**
+ * The broker's timeout for its replicas: shorter than `sendTimeoutMs`, so that the broker's error arrives, and longer than the
+ * 9 s after which a controller fences a dead replica. Until then the leader waits for the replica.
+ */
+const brokerTimeoutMs = 15_000;
+/** Broker errors that exclude an append: unknown topic, no leader, not the leader, not enough replicas. */
+const notAppendedCodes: ReadonlySet<number> = new Set([3, 5, 6, 19]);
 /** How long appends wait for a new connection after a failure (such as a moved leader) before they are rejected. */
 const graceMs = 400;
 /** After two consecutive failures, appends are rejected immediately for this long before the next attempt. */
@@ -21,24 +36,31 @@ const connectTimeoutMs = 4_000;
 const probePauseMs = { first: 100, longest: 1_000 } as const;
 
 /**
- * Sends batches through one producer and replaces the producer after every failure: the outcome of a failed send is unknown, and a kafkajs producer could confuse later batches with it. While no producer is connected, sends fail immediately, and the sender reconnects in the background.
+ * Sends batches through one producer and replaces the producer after every failure: the outcome of a failed send is unknown, and a kafkajs producer could confuse later batches with it. While no producer is connected, sends fail soon, and the sender reconnects in the background.
  *
  * The producer is not idempotent. It sends each batch once, so the broker sees no duplicates, and publishers' duplicates are detected by message ID. With `idempotent`, kafkajs would also reuse the sequence number of a failed send for the next batch, which the broker then acknowledges without storing it.
  */
 export class KafkaSender {
   readonly #connection: KafkaContext;
   readonly #topic: string;
+  readonly #nodeId: number;
   readonly #abort = new AbortController();
   #current: SenderConnection | undefined;
   /** Pending while a new connection is opened. */
   #recovery: PromiseWithResolvers<SenderConnection> | undefined;
+  /** Rejects appends until the next connection; undefined while connected. */
+  #rejectWaiting: (() => void) | undefined;
   #isRejecting = false;
   #consecutiveFailures = 0;
   #lastFailure: unknown;
+  /** The records of the send in progress. */
+  #sending: readonly OutgoingRecord[] = [];
 
-  constructor(connection: KafkaContext, topic: string) {
-    this.#connection = connection;
+  constructor(connection: KafkaContext, topic: string, broker: KafkaBroker) {
+    // Its only broker, so that no other one can delay it.
+    this.#connection = { ...connection, brokers: [broker.address] };
     this.#topic = topic;
+    this.#nodeId = broker.nodeId;
   }
 
   /** Connects; throws on failure. */
@@ -46,12 +68,17 @@ export class KafkaSender {
     this.#current = await this.#connect();
   }
 
-  /**
-   * Sends each record once with `acks=all`; resolves with the first offset of each partition. If it rejects, any of
-   * the records may be in the log. One call at a time.
-   */
-  async send(records: readonly OutgoingRecord[]): Promise<Map<number, number>> {
-    const current = this.#current ?? (await this.#waitForConnection());
+  /** Sends each record once with `acks=all`, as `SendRecords` describes. One call at a time. */
+  async send(records: readonly OutgoingRecord[]): Promise<Map<number, number | Error>> {
+    this.#sending = records;
+    try {
+      return await this.#sendOn(this.#current ?? (await this.#waitForConnection()), records);
+    } finally {
+      this.#sending = [];
+    }
+  }
+
+  async #sendOn(current: SenderConnection, records: readonly OutgoingRecord[]): Promise<Map<number, number | Error>> {
     try {
       const responses = await within(
         sendTimeoutMs,
@@ -63,11 +90,27 @@ export class KafkaSender {
         }),
       );
       this.#consecutiveFailures = 0;
-      return firstOffsets(responses, records);
+      const outcomes = new Map(responses.map((response) => [response.partition, outcomeOf(response)]));
+      const failure = [...outcomes.values()].find((outcome) => typeof outcome !== 'number');
+      // A producer reads the leaders again only when it connects.
+      if (failure !== undefined) this.#replace(current, failure, { isKnown: failure instanceof NotAppended });
+      return outcomes;
     } catch (error) {
-      this.#replace(current, error);
-      throw error;
+      const reason = isNotConnected(error) ? new NotAppended('the leader is unreachable', { cause: error }) : error;
+      this.#replace(current, error, { isKnown: reason instanceof NotAppended });
+      throw reason;
     }
+  }
+
+  /** Whether a send is in progress, with records of such partitions only. */
+  isSendingOnly(isSuch: (partition: number) => boolean): boolean {
+    return this.#sending.length > 0 && this.#sending.every(({ partition }) => isSuch(partition));
+  }
+
+  /** Ends the send in progress; the outcome of its records is then unknown, unless they wait for a connection. */
+  abandon(): void {
+    this.#rejectWaiting?.();
+    this.#current?.client.destroy();
   }
 
   async close(): Promise<void> {
@@ -77,21 +120,24 @@ export class KafkaSender {
     if (current !== undefined) await drop(current);
   }
 
-  /** Waits briefly for a pending connection. */
+  /** Waits briefly for a pending connection. Opens the first one. */
   #waitForConnection(): Promise<SenderConnection> {
+    if (this.#recovery === undefined && !this.#abort.signal.aborted) void this.#recover();
     if (this.#recovery === undefined || this.#isRejecting) {
-      return Promise.reject(new Error('Kafka unreachable', { cause: this.#lastFailure }));
+      return Promise.reject(new NotAppended('the leader is unreachable', { cause: this.#lastFailure }));
     }
     return this.#recovery.promise;
   }
 
-  #replace(current: SenderConnection, error: unknown): void {
+  #replace(current: SenderConnection, error: unknown, { isKnown }: { readonly isKnown: boolean }): void {
     void drop(current);
     if (this.#current !== current) return;
     this.#current = undefined;
     this.#lastFailure = error;
-    this.#consecutiveFailures += 1;
-    this.#connection.log.warn({ err: error }, 'an append to Kafka failed, its outcome is unknown');
+    if (!isKnown) {
+      this.#consecutiveFailures += 1;
+      this.#connection.log.warn({ err: error }, 'an append to Kafka failed, its outcome is unknown');
+    }
     void this.#recover();
   }
 
@@ -102,9 +148,10 @@ export class KafkaSender {
     recovery.promise.catch(() => undefined); // waiting callers get the error
     const rejectAppends = () => {
       this.#isRejecting = true;
-      recovery.reject(new Error('Kafka unreachable', { cause: this.#lastFailure }));
+      recovery.reject(new NotAppended('the leader is unreachable', { cause: this.#lastFailure }));
     };
-    const grace = setTimeout(rejectAppends, graceMs);
+    this.#rejectWaiting = rejectAppends;
+    const grace = setTimeout(rejectAppends, this.#consecutiveFailures === 0 ? connectTimeoutMs : graceMs);
     if (this.#consecutiveFailures > 1) {
       rejectAppends();
       await sleep(cooldownMs, undefined, { signal }).catch(() => undefined);
@@ -112,7 +159,8 @@ export class KafkaSender {
     const current = await this.#connectUntilDone(signal);
     clearTimeout(grace);
     this.#recovery = undefined;
-    if (current === undefined) return recovery.reject(new Error('the log is closed'));
+    this.#rejectWaiting = undefined;
+    if (current === undefined) return recovery.reject(new NotAppended('the log is closed'));
     if (this.#isRejecting) this.#connection.log.info('Kafka reachable again');
     this.#isRejecting = false;
     this.#current = current;
@@ -131,6 +179,7 @@ export class KafkaSender {
         await drop(current);
       } catch (error) {
         this.#lastFailure = error;
+        if (isNotConnected(error)) this.#rejectWaiting?.();
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -142,10 +191,7 @@ export class KafkaSender {
     const producer = client.kafka.producer({
       idempotent: false,
       allowAutoTopicCreation: false,
-      createPartitioner:
-        () =>
-        ({ message }) =>
-          message.partition ?? 0,
+      createPartitioner: () => partitionerOf(this.#nodeId),
       retry: { ...kafkaRetryPauses, retries: 0 },
     });
     const current = { client, producer };
@@ -162,19 +208,28 @@ export class KafkaSender {
   }
 }
 
-/** Throws if a partition has no response: kafkajs drops partitions whose leader moved between its retries. */
-function firstOffsets(
-  responses: readonly { partition: number; baseOffset?: string }[],
-  records: readonly OutgoingRecord[],
-): Map<number, number> {
-  const offsets = new Map<number, number>();
-  for (const { partition, baseOffset } of responses) {
-    if (baseOffset !== undefined) offsets.set(partition, Number(baseOffset));
-  }
-  for (const { partition } of records) {
-    if (!offsets.has(partition)) throw new Error(`Kafka did not respond for partition ${partition}`);
-  }
-  return offsets;
+/**
+ * Takes the record's own partition, if this broker leads it. kafkajs would send the records of a moved partition to the new
+ * leader, which may be silent and delay all others.
+ */
+function partitionerOf(nodeId: number): (args: PartitionerArgs) => number {
+  let checked: PartitionMetadata[] | undefined;
+  let led: ReadonlySet<number> = new Set();
+  return ({ message, partitionMetadata }) => {
+    if (partitionMetadata !== checked) {
+      checked = partitionMetadata;
+      led = new Set(checked.filter(({ leader }) => leader === nodeId).map(({ partitionId }) => partitionId));
+    }
+    const partition = message.partition ?? 0;
+    if (!led.has(partition)) throw new NotAppended(`broker ${nodeId} does not lead partition ${partition}`);
+    return partition;
+  };
+}
+
+function outcomeOf({ partition, errorCode, baseOffset }: ProducedPartition): number | Error {
+  if (errorCode === 0 && baseOffset !== undefined) return Number(baseOffset);
+  const reason = `Kafka responded with error ${errorCode} for partition ${partition}`;
+  return notAppendedCodes.has(errorCode) ? new NotAppended(reason) : new Error(reason);
 }
 
 async function drop({ client, producer }: SenderConnection): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { Logger } from '../../../platform/logger.ts';
 
@@ -11,6 +12,8 @@ export interface KafkaTopicOptions {
 export const dayMs = 24 * 60 * 60 * 1_000;
 const segmentMsMax = dayMs / 2;
 const createTimeoutMs = 5_000;
+const leadersTimeoutMs = 2_000;
+const leadersPauseMs = 50;
 
 /**
  * Creates the topic if missing, and resolves with its number of partitions, which may differ from the requested one for
@@ -37,8 +40,7 @@ export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions,
       log.info({ topic, partitions, replication, retentionDays }, 'created the Kafka topic');
     }
   }
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-  const partitions = topics[0]?.partitions.length ?? 0;
+  const partitions = await countPartitions(admin, topic);
   if (partitions === 0) throw new Error(`the Kafka topic ${topic} has no partitions`);
   if (partitions !== options.partitions) {
     log.warn(
@@ -47,6 +49,16 @@ export async function ensureKafkaTopic(admin: Admin, options: KafkaTopicOptions,
     );
   }
   return partitions;
+}
+
+/** Waits until a new topic's partitions have leaders, but not for those of brokers that are down. */
+async function countPartitions(admin: Admin, topic: string): Promise<number> {
+  for (const deadline = performance.now() + leadersTimeoutMs; ;) {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    const partitions = topics[0]?.partitions ?? [];
+    if (partitions.every(({ leader }) => leader >= 0) || performance.now() > deadline) return partitions.length;
+    await sleep(leadersPauseMs);
+  }
 }
 
 /**

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newTopicName, testOptions } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.place.ts';
+import { openKafkaEventLog } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.ts';
+import { collector, newGroup, testRecord } from '@tocsin/shared/contracts/event-log/event-log.fixtures.ts';
+import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { Kafka, logLevel, type Admin } from 'kafkajs';
+import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
+import { startKafka, type KafkaEngine } from '../../tools/engines/start-kafka.ts';
+
+const slow = 180_000;
+const partitions = 6;
+/** The node that the tests kill, by its ID. */
+const lostId = 2;
+
+interface Attempt {
+  readonly partition: number;
+  readonly id: string;
+  readonly isAccepted: boolean;
+  readonly endedAt: number;
+}
+
+/** One publisher per partition, which continues after any error until it is stopped. */
+function startPublishers(log: EventLog) {
+  const attempts: Attempt[] = [];
+  let isStopped = false;
+  const publish = async (partition: number): Promise<void> => {
+    while (!isStopped) {
+      const record = testRecord();
+      const isAccepted = await log.append(partition, record, 'alarms').then(
+        () => true,
+        () => false,
+      );
+      attempts.push({ partition, id: record.message.id, isAccepted, endedAt: performance.now() });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const running = Array.from({ length: partitions }, (_, partition) => publish(partition));
+  return {
+    attempts,
+    hasAcceptedSince: (partition: number, since: number) =>
+      attempts.some((attempt) => attempt.partition === partition && attempt.isAccepted && attempt.endedAt > since),
+    stop: async () => {
+      isStopped = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+describeWithOwnEngines('the event log on three brokers, of which one is lost', () => {
+  let kafka: KafkaEngine;
+  let admin: Admin;
+  beforeAll(async () => {
+    kafka = await startKafka({ nodes: 3, heapMb: 256, properties: { 'broker.session.timeout.ms': '4000' } });
+    const brokers = kafka.url.split(',').filter((_, index) => index !== lostId - 1);
+    admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+  }, slow);
+  afterAll(async () => {
+    await admin?.disconnect();
+    await kafka?.stop();
+  }, slow);
+
+  const open = (topic: string, replication: number) =>
+    openKafkaEventLog({ ...testOptions(kafka.url, topic), brokers: kafka.url.split(','), partitions, replication });
+
+  /** Splits the partitions of the topic by their leader. */
+  async function leaders(topic: string) {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    const all = topics[0]!.partitions;
+    const ofLost = all.filter(({ leader }) => leader === lostId).map(({ partitionId }) => partitionId);
+    const ofOthers = all.map(({ partitionId }) => partitionId).filter((partition) => !ofLost.includes(partition));
+    return { ofLost, ofOthers, isElected: all.every(({ leader }) => leader >= 0 && leader !== lostId) };
+  }
+
+  test(
+    'partitions of healthy brokers refuse nothing, the others continue after the election, and nothing accepted is lost',
+    async () => {
+      const topic = newTopicName();
+      const log = await open(topic, 3);
+      try {
+        const { ofLost, ofOthers } = await leaders(topic);
+        const publishers = startPublishers(log);
+        await eventually(() => ofLost.every((partition) => publishers.hasAcceptedSince(partition, 0)));
+        await kafka.nodes[lostId - 1]!.kill();
+        await eventually(async () => (await leaders(topic)).isElected, { timeoutMs: 60_000 });
+        const electedAt = performance.now();
+        await eventually(() => ofLost.every((partition) => publishers.hasAcceptedSince(partition, electedAt)));
+        // A second is the goal; the rest is a margin for a loaded machine.
+        expect(performance.now() - electedAt).toBeLessThan(5_000);
+        await publishers.stop();
+        const refused = publishers.attempts.filter(({ isAccepted }) => !isAccepted);
+        expect(refused.filter(({ partition }) => ofOthers.includes(partition))).toEqual([]);
+        const reader = collector();
+        const consumption = await log.consume({ group: newGroup(), onBatch: reader.onBatch });
+        const accepted = publishers.attempts.filter(({ isAccepted }) => isAccepted).map(({ id }) => id);
+        await eventually(() => {
+          const ids = reader.ids();
+          return accepted.every((id) => ids.has(id));
+        });
+        await consumption.close();
+      } finally {
+        await kafka.nodes[lostId - 1]!.restart();
+        await log.close();
+      }
+    },
+    slow,
+  );
+
+  test(
+    'without replicas, the other partitions accept and deliver records while one broker is down',
+    async () => {
+      const topic = newTopicName();
+      const log = await open(topic, 1);
+      try {
+        const { ofLost, ofOthers } = await leaders(topic);
+        expect([ofLost.length, ofOthers.length]).toEqual([2, 4]);
+        const publishers = startPublishers(log);
+        await eventually(() => ofLost.every((partition) => publishers.hasAcceptedSince(partition, 0)));
+        await kafka.nodes[lostId - 1]!.kill();
+        const lostAt = performance.now();
+        await eventually(
+          () => publishers.attempts.some((attempt) => ofLost.includes(attempt.partition) && !attempt.isAccepted),
+          { timeoutMs: 60_000 },
+        );
+        // A reader that starts now reads the partitions that have a leader.
+        const reader = collector();
+        const consumption = await log.consume({ group: newGroup(), startAt: async () => 0, onBatch: reader.onBatch });
+        await eventually(
+          () => {
+            const read = new Set(reader.seen.map(({ partition }) => partition));
+            return ofOthers.every((partition) => read.has(partition) && publishers.hasAcceptedSince(partition, lostAt));
+          },
+          { timeoutMs: 60_000 },
+        );
+        const refused = publishers.attempts.filter(({ isAccepted }) => !isAccepted);
+        expect(refused.filter(({ partition }) => ofOthers.includes(partition))).toEqual([]);
+        await kafka.nodes[lostId - 1]!.restart();
+        const backAt = performance.now();
+        await eventually(() => ofLost.every((partition) => publishers.hasAcceptedSince(partition, backAt)), {
+          timeoutMs: 60_000,
+        });
+        await publishers.stop();
+        await consumption.close();
+      } finally {
+        await log.close();
+      }
+    },
+    slow,
+  );
+});
