@@ -9,8 +9,8 @@ import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaMember } from './kafka-member.ts';
 import { encodeKafkaRecord } from './kafka-record.ts';
-import { keepKafkaPartitionErrors } from './kafka-partition-errors.ts';
 import { KafkaPublisher } from './kafka-publisher.ts';
+import { tolerateLostKafkaBrokers } from './tolerate-lost-kafka-brokers.ts';
 import { ensureKafkaTopic, type KafkaTopicOptions } from './kafka-topic.ts';
 
 export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions {
@@ -38,7 +38,7 @@ const responseTimeoutMs = 2_000;
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has unexpected internals, not patching its idle timer');
-  if (!keepKafkaPartitionErrors() || !patchKafkaFetchTimeout())
+  if (!tolerateLostKafkaBrokers() || !patchKafkaFetchTimeout())
     options.log.warn('kafkajs has unexpected internals: the loss of one broker will affect all partitions');
   const context: KafkaContext = { ...options, clientLog: kafkaClientLog(options.log) };
   const admin = new KafkaAdmin(context);

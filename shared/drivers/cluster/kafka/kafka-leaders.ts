@@ -7,11 +7,8 @@ import type { KafkaContext } from './kafka-client.ts';
 const responseTimeoutMs = 700;
 /** The pause before each refresh: an election takes seconds, and all waiting appends share a refresh. */
 const refreshPauseMs = 100;
-/**
- * After this time without a response, all brokers are gone. kafkajs asks a random broker, so a lost one of several can fail some
- * consecutive refreshes, those of a silent one for longer.
- */
-const goneAfterMs = { refused: 1_000, silent: 6_000 } as const;
+/** After this time without a response, all brokers are gone. A silent one of several can fail some consecutive refreshes. */
+const silentMsMax = 6_000;
 
 export interface KafkaBroker {
   readonly nodeId: number;
@@ -26,7 +23,7 @@ export class KafkaLeaders {
   #leaders: ReadonlyMap<number, KafkaBroker> = new Map();
   #refreshing: Promise<boolean> | undefined;
   /** The first of consecutive failures; undefined after a success. */
-  #failing: { readonly since: number } | undefined;
+  #failingSince: number | undefined;
   #isGone = false;
   #isClosed = false;
 
@@ -84,16 +81,16 @@ export class KafkaLeaders {
 
   #succeeded(): true {
     this.#refreshing = undefined;
-    this.#failing = undefined;
+    this.#failingSince = undefined;
     this.#isGone = false;
     return true;
   }
 
   #failed(error: unknown): false {
     this.#refreshing = undefined;
-    const now = performance.now();
-    this.#failing ??= { since: now };
-    this.#isGone = now - this.#failing.since > (isNotConnected(error) ? goneAfterMs.refused : goneAfterMs.silent);
+    this.#failingSince ??= performance.now();
+    // A refusal means that all brokers refused.
+    this.#isGone = isNotConnected(error) || performance.now() - this.#failingSince > silentMsMax;
     if (this.#isGone && !this.#isClosed) void this.refresh();
     return false;
   }
