@@ -6,6 +6,11 @@ import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 export const messageDelivery = (message: StoredMessage, topicName: string): Delivery =>
   new Delivery({ offset: message.offset, type: 'message', message }, topicName);
 
+/** The object, the message and its place in memory. */
+const overheadBytes = 1_000;
+/** The JSON, the SSE event and the WebSocket frame. */
+const formats = 3;
+
 /** A record for streams. Its wire formats are encoded once per node and shared by all streams. */
 export class Delivery {
   readonly offset: number;
@@ -14,8 +19,9 @@ export class Delivery {
   readonly topicId: string;
   /** The topic name in the event. */
   readonly topicName: string;
+  /** An estimate of the memory of the record with its wire formats. */
+  readonly bytes: number;
   readonly #json: string;
-  #sseEvent: Buffer | undefined;
   #sseEventWithId: Buffer | undefined;
   #frame: Buffer | undefined;
 
@@ -26,17 +32,22 @@ export class Delivery {
     this.topicId = record.message.topicId;
     this.topicName = topicName;
     this.#json = JSON.stringify(toMessageJson(record.message, topicName));
+    this.bytes = overheadBytes + formats * Buffer.byteLength(this.#json);
   }
 
   /** The event without its `id:` line: `event: …`, `data: …` and the terminating empty line. */
   get sseEvent(): Buffer {
-    return (this.#sseEvent ??= Buffer.from(`event: ${this.type}\ndata: ${this.#json}\n\n`));
+    return this.sseEventWithId.subarray(this.#idLine().length);
   }
 
   /** The event of a single-topic stream: a message has its ID, a change has none, so that it never moves a position back. */
   get sseEventWithId(): Buffer {
-    if (this.type !== 'message') return this.sseEvent;
-    return (this.#sseEventWithId ??= Buffer.concat([Buffer.from(`id: ${this.messageId}\n`), this.sseEvent]));
+    return (this.#sseEventWithId ??= Buffer.from(`${this.#idLine()}event: ${this.type}\ndata: ${this.#json}\n\n`));
+  }
+
+  /** ASCII. */
+  #idLine(): string {
+    return this.type === 'message' ? `id: ${this.messageId}\n` : '';
   }
 
   /** The WebSocket frame's text: the message object with its `type`. */

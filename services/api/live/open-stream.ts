@@ -6,16 +6,19 @@ import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
+import { within } from '@tocsin/shared/async/within.ts';
 import { CompositePosition } from './composite-position.ts';
 import type { Delivery } from './delivery.ts';
 import type { OpenStreams, StreamOwner, StreamPlace } from './open-streams.ts';
 import { nilId, type Position } from './resolve-position.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
-import { TopicCursor, type CursorStart } from './topic-cursor.ts';
+import { TopicCursor, type CursorEnd, type CursorStart } from './topic-cursor.ts';
 import type { FeedUse, TopicFeeds } from './topic-feeds.ts';
 
-/** Disconnects a consumer with this much buffered, to limit memory; it resumes by its last ID. */
+/** Holds records back from a client with this much buffered, to limit memory. */
 const bufferedBytesMax = 1024 * 1024;
+/** Disconnects a client that does not receive what is buffered within this time; it resumes by its last ID. */
+const takenWithinMs = 10_000;
 /** History is read only as fast as the client receives it. */
 const historyBytesMax = 256 * 1024;
 const streamsPerAccount = 200;
@@ -108,7 +111,7 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
     authorize: () => request.authorize((topic) => stand.rename(topic)),
   });
   sink.ready({ ...request.ready, connection_id: deps.makeId() }, stand.line());
-  await run(deps, { sink, cursors, starts, deliver: delivering(sink, stand) });
+  await run(deps, { sink, cursors, starts, deliver: (delivery) => sink.deliver(delivery, stand.moved(delivery)) });
 }
 
 /** The start of a topic on a stream, with the ID of the position. */
@@ -173,15 +176,6 @@ function standOf({ topics, isComposite }: StreamRequest, starts: readonly Start[
   };
 }
 
-/** Writes a delivery, or disconnects a client that reads too slowly. */
-function delivering(sink: StreamSink, stand: Stand): (delivery: Delivery) => void {
-  return (delivery) => {
-    if (sink.isClosed) return;
-    if (sink.bufferedBytes > bufferedBytesMax) sink.end('too-slow');
-    else sink.deliver(delivery, stand.moved(delivery));
-  };
-}
-
 interface Run {
   readonly sink: StreamSink;
   readonly cursors: readonly TopicCursor[];
@@ -191,16 +185,23 @@ interface Run {
 
 /** Resolves once all topics are live. If history cannot be read, the stream ends and its client reconnects. */
 async function run(deps: StreamDeps, { sink, cursors, starts, deliver }: Run): Promise<void> {
-  const end = {
-    deliver,
+  const fail = (error: unknown) => {
+    deps.log.warn({ err: error }, 'history unreadable, ending a stream');
+    sink.end('restart');
+  };
+  const end: CursorEnd = {
+    deliver: (delivery) => {
+      if (!sink.isClosed) deliver(delivery);
+    },
+    isFull: () => sink.bufferedBytes > bufferedBytesMax,
     mustWait: () => sink.bufferedBytes > historyBytesMax,
-    drained: () => sink.drained(),
+    drained: () => within(takenWithinMs, 'the client', sink.drained()).catch(() => sink.end('too-slow')),
     isClosed: () => sink.isClosed,
+    fail,
   };
   try {
     for (const [index, cursor] of cursors.entries()) await cursor.start(end, starts[index]!);
   } catch (error) {
-    deps.log.warn({ err: error }, 'history unreadable, ending a stream');
-    sink.end('restart');
+    fail(error);
   }
 }

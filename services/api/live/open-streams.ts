@@ -12,6 +12,8 @@ import type { EndReason, StreamSink } from './stream-sink.ts';
 const pingMs = 25_000;
 /** Together with the directory's maximum age, access that ended without a notification ends its streams within 5 s. */
 const recheckMs = 2_000;
+/** Destroys the connection of an ended stream after this time, within the 5 s as well. */
+const endedMsMax = 2_000;
 /** The minimum interval between reports of this node's counts; half of it is the delay after a change. */
 const announceMs = 1_000;
 /** Counts expire after 15 s, so they are reported again well before. */
@@ -34,7 +36,7 @@ export interface OpenStreamsDeps {
 
 /** An open stream of this node. */
 export interface OpenStream {
-  readonly sink: Pick<StreamSink, 'ping' | 'end' | 'cutOff' | 'onClose'>;
+  readonly sink: Pick<StreamSink, 'ping' | 'end' | 'cutOff' | 'isClosed' | 'onClose'>;
   readonly topicIds: readonly string[];
   readonly caller: Caller;
   /** The caller's credential; null if anonymous. */
@@ -198,7 +200,11 @@ export class OpenStreams {
       caller.kind !== 'anonymous' && caller.expiresAt !== null && caller.expiresAt <= this.#deps.clock();
     // If access cannot be checked now, the stream continues until the next check.
     const reason = hasExpired ? 'credential-ended' : await stream.authorize().catch(() => null);
-    if (reason !== null) sink.end(reason);
+    if (reason === null || sink.isClosed) return;
+    sink.end(reason);
+    // A client that does not read would keep the connection with the data that it has not received.
+    const timer = setTimeout(() => sink.cutOff(), endedMsMax).unref();
+    sink.onClose(() => clearTimeout(timer));
   }
 
   #count(keys: readonly string[], by: 1 | -1): void {

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { Delivery } from './delivery.ts';
+import { RecentBudget } from './recent-budget.ts';
 import { RecentMessages } from './recent-messages.ts';
 
 const topicId = newId();
@@ -14,7 +15,7 @@ const at = (offset: number, changes: Partial<StoredMessage> = {}): StoredMessage
 const told = { now: 0, topicName: 'alarms' };
 
 function recentFrom(from: number, ...messages: StoredMessage[]): RecentMessages {
-  const recent = new RecentMessages(from);
+  const recent = new RecentMessages(from, new RecentBudget(64 * 1024 * 1024));
   for (const message of messages)
     recent.add(message, new Delivery({ offset: message.offset, type: 'message', message }, 'alarms'));
   return recent;
@@ -56,9 +57,29 @@ test('older messages join without gaps or duplicates', () => {
 });
 
 test('is bounded in number and bytes by dropping the oldest', () => {
-  const many = recentFrom(0, ...Array.from({ length: 130 }, (_, n) => at(n + 1)));
+  const many = recentFrom(0, ...Array.from({ length: 3_030 }, (_, n) => at(n + 1)));
   expect([29, 30].map((offset) => many.reaches(offset))).toEqual([false, true]);
-  expect(many.after(30, told)).toHaveLength(100);
-  const long = recentFrom(0, ...Array.from({ length: 10 }, (_, n) => at(n + 1, { message: '.'.repeat(4_000) })));
-  expect([1, 2].map((offset) => long.reaches(offset))).toEqual([false, true]);
+  expect(many.after(30, told)).toHaveLength(3_000);
+  const text = '.'.repeat(4_000);
+  const long = recentFrom(0, ...Array.from({ length: 2_000 }, (_, n) => at(n + 1, { message: text })));
+  expect([1_000, 1_999].map((offset) => long.reaches(offset))).toEqual([false, true]);
+});
+
+test('gives up its messages when others use the budget, unless it was used more recently', () => {
+  const budget = new RecentBudget(30_000);
+  const [first, second, third] = [0, 0, 0].map(() => new RecentMessages(0, budget)) as [
+    RecentMessages,
+    RecentMessages,
+    RecentMessages,
+  ];
+  const fill = (recent: RecentMessages) => {
+    const message = at(1, { message: '.'.repeat(3_500) });
+    recent.add(message, new Delivery({ offset: 1, type: 'message', message }, 'alarms'));
+  };
+  fill(first);
+  fill(second);
+  first.after(0, told);
+  fill(third);
+  expect([first, second, third].map((recent) => recent.reaches(0))).toEqual([true, false, true]);
+  expect(second.reaches(1)).toBe(true);
 });

@@ -1,9 +1,11 @@
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { RecentBudget } from './recent-budget.ts';
 import { messageDelivery, type Delivery } from './delivery.ts';
 
-/** Limits the memory of a node with readers of thousands of topics to about 100 KB per topic. */
-const messagesMax = 100;
-const charsMax = 32 * 1024;
+/** Limits the search for a message in a topic. */
+const messagesMax = 3_000;
+/** The part of the node's budget that one topic can use: enough for a burst of 2 MB. */
+const bytesMax = 8 * 1024 * 1024;
 
 interface Entry {
   readonly message: StoredMessage;
@@ -16,12 +18,22 @@ interface Entry {
  */
 export class RecentMessages {
   #from: number;
+  readonly #budget: RecentBudget;
   #entries: Entry[] = [];
-  #chars = 0;
+  #bytes = 0;
 
   /** `from`: everything after this offset will be added. */
-  constructor(from: number) {
+  constructor(from: number, budget: RecentBudget) {
     this.#from = from;
+    this.#budget = budget;
+  }
+
+  /** Forgets all messages. */
+  clear(): void {
+    this.#from = this.#entries.at(-1)?.message.offset ?? this.#from;
+    this.#entries = [];
+    this.#bytes = 0;
+    this.#budget.use(this, 0);
   }
 
   /** Whether everything after the offset is present. */
@@ -32,7 +44,7 @@ export class RecentMessages {
   /** The newest message of the topic. */
   add(message: StoredMessage, delivery: Delivery): void {
     this.#entries.push({ message, delivery });
-    this.#chars += message.message.length;
+    this.#bytes += delivery.bytes;
     this.#trim();
   }
 
@@ -44,7 +56,7 @@ export class RecentMessages {
     const changed = { ...message, offset };
     const entries = message.isDeleted ? [] : [{ message: changed, delivery: messageDelivery(changed, topicName) }];
     this.#entries.splice(at, 1, ...entries);
-    this.#chars = this.#entries.reduce((sum, entry) => sum + entry.message.message.length, 0);
+    this.#bytes = this.#entries.reduce((sum, entry) => sum + entry.delivery.bytes, 0);
   }
 
   /** Prepends older messages: all of history after `from`, at least up to the present ones. */
@@ -54,7 +66,7 @@ export class RecentMessages {
       .filter(({ offset }) => offset <= this.#from)
       .map((message) => ({ message, delivery: messageDelivery(message, topicName) }));
     this.#entries = [...entries, ...this.#entries];
-    this.#chars += entries.reduce((sum, { message }) => sum + message.message.length, 0);
+    this.#bytes += entries.reduce((sum, { delivery }) => sum + delivery.bytes, 0);
     this.#from = from;
     this.#trim();
   }
@@ -62,8 +74,10 @@ export class RecentMessages {
   /** Returns history after a covered offset, in order, under the topic's name. */
   after(offset: number, { now, topicName }: { now: number; topicName: string }): Delivery[] {
     const deliveries: Delivery[] = [];
-    for (const entry of this.#entries) {
-      if (entry.message.offset <= offset || entry.message.expiresAt <= now) continue;
+    this.#budget.use(this, this.#bytes);
+    for (let index = this.#indexAfter(offset); index < this.#entries.length; index += 1) {
+      const entry = this.#entries[index]!;
+      if (entry.message.expiresAt <= now) continue;
       if (entry.delivery.topicName !== topicName) entry.delivery = messageDelivery(entry.message, topicName);
       deliveries.push(entry.delivery);
     }
@@ -77,12 +91,24 @@ export class RecentMessages {
 
   #trim(): void {
     let dropped = 0;
-    while (this.#entries.length - dropped > messagesMax || (this.#chars > charsMax && dropped < this.#entries.length)) {
-      const { message } = this.#entries[dropped]!;
-      this.#chars -= message.message.length;
+    while (this.#entries.length - dropped > messagesMax || this.#bytes > bytesMax) {
+      const { message, delivery } = this.#entries[dropped]!;
+      this.#bytes -= delivery.bytes;
       this.#from = message.offset;
       dropped += 1;
     }
     if (dropped > 0) this.#entries.splice(0, dropped);
+    this.#budget.use(this, this.#bytes);
+  }
+
+  /** The index of the first message after the offset. */
+  #indexAfter(offset: number): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#entries[middle]!.message.offset <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }

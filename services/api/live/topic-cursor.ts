@@ -4,6 +4,7 @@ import type { FeedUse } from './topic-feeds.ts';
 
 /** Records that arrive while history is read are buffered up to this number; beyond it history is read again. */
 const waitingMax = 1_000;
+const waitingBytesMax = 1024 * 1024;
 
 export interface CursorOptions {
   readonly topic: Topic;
@@ -13,11 +14,15 @@ export interface CursorOptions {
 /** The client's end of a cursor. */
 export interface CursorEnd {
   readonly deliver: (delivery: Delivery) => void;
+  /** Whether the client lags so much that live records must wait. */
+  readonly isFull: () => boolean;
   /** Whether the client lags so much that reading history must wait. */
   readonly mustWait: () => boolean;
-  /** Resolves when the client has received the data. */
+  /** Resolves when the client has received the data, or was disconnected because it did not. */
   readonly drained: () => Promise<void>;
   readonly isClosed: () => boolean;
+  /** Ends the stream because history cannot be read. */
+  readonly fail: (error: unknown) => void;
 }
 
 /** The start of a cursor. */
@@ -38,6 +43,7 @@ export class TopicCursor {
   #end: CursorEnd | undefined;
   readonly #stopListening: () => void;
   #waiting: Delivery[] | null = [];
+  #waitingBytes = 0;
   #hasOverflowed = false;
   #sent = -1;
 
@@ -51,17 +57,33 @@ export class TopicCursor {
     this.#end = end;
     this.#sent = after;
     this.#hasOverflowed ||= mustRead;
-    while (this.#hasOverflowed && !end.isClosed()) {
-      this.#hasOverflowed = false;
-      await this.#readHistory(end);
-    }
-    this.#goLive(after);
+    await this.#catchUp(end, after);
   }
 
   close(): void {
     this.#stopListening();
     this.#waiting = null;
     this.#options.use.release();
+  }
+
+  async #catchUp(end: CursorEnd, start: number): Promise<void> {
+    while (this.#hasOverflowed && !end.isClosed()) {
+      this.#hasOverflowed = false;
+      await this.#readHistory(end);
+    }
+    this.#goLive(start);
+  }
+
+  /**
+   * Keeps records back until the client has received what it was sent. The memory for a slow client is then limited, and a
+   * burst does not disconnect a client that reads.
+   */
+  async #holdBack(end: CursorEnd): Promise<void> {
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    const start = this.#sent;
+    await end.drained();
+    await this.#catchUp(end, start);
   }
 
   async #readHistory({ deliver, mustWait, drained, isClosed }: CursorEnd): Promise<void> {
@@ -83,7 +105,9 @@ export class TopicCursor {
     const waiting = this.#waiting ?? [];
     this.#waiting = null;
     for (const delivery of waiting) {
-      if (delivery.offset > (delivery.type === 'message' ? this.#sent : start)) this.#deliver(delivery);
+      if (this.#waiting !== null)
+        this.#keep(delivery); // the client is full again
+      else if (delivery.offset > (delivery.type === 'message' ? this.#sent : start)) this.#deliver(delivery);
     }
   }
 
@@ -92,19 +116,29 @@ export class TopicCursor {
       if (delivery.offset > this.#sent) this.#deliver(delivery);
       return;
     }
-    if (this.#waiting.length === waitingMax) this.#overflow(this.#waiting);
-    this.#waiting.push(delivery);
+    this.#keep(delivery);
+  }
+
+  #keep(delivery: Delivery): void {
+    const waiting = this.#waiting!;
+    this.#waitingBytes += delivery.bytes;
+    if (waiting.length >= waitingMax || this.#waitingBytes > waitingBytesMax) this.#overflow(waiting);
+    this.#waiting!.push(delivery);
   }
 
   /** History contains the messages but not the changes, which are few. */
   #overflow(waiting: readonly Delivery[]): void {
     const changes = waiting.filter(({ type }) => type !== 'message');
     this.#waiting = changes.length < waitingMax ? changes : [];
+    this.#waitingBytes = 0;
     this.#hasOverflowed = true;
   }
 
   #deliver(delivery: Delivery): void {
     this.#sent = Math.max(this.#sent, delivery.offset);
-    this.#end?.deliver(delivery);
+    const end = this.#end;
+    if (end === undefined) return;
+    end.deliver(delivery);
+    if (this.#waiting === null && end.isFull()) void this.#holdBack(end).catch(end.fail);
   }
 }

@@ -9,6 +9,7 @@ import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import type { Directory } from '../directory/directory.ts';
 import { subscribeLater } from '../directory/subscribe-later.ts';
 import { Delivery, messageDelivery } from './delivery.ts';
+import type { RecentBudget } from './recent-budget.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { StoreOutage } from './store-outage.ts';
 
@@ -19,6 +20,8 @@ export interface FeedDeps {
   readonly history: History;
   readonly clock: Clock;
   readonly outage: StoreOutage;
+  /** The memory for recent messages of all topics. */
+  readonly recentBudget: RecentBudget;
 }
 
 /** Limits the memory for a burst while the store is slow. Beyond it the store is read again. */
@@ -60,7 +63,7 @@ export class TopicFeed {
   #last = -1;
   /** The newest message in history at `#last`; null if history is empty, undefined if unknown. */
   #newest: Newest | null | undefined;
-  #recent = new RecentMessages(Infinity);
+  #recent: RecentMessages;
   readonly #places = new Map<string, Place>();
   readonly #pageBehind: (offset: number) => Promise<ResumePage | undefined>;
   #waiting: Envelope[] = [];
@@ -73,6 +76,7 @@ export class TopicFeed {
     this.topicId = topic.id;
     this.#place = { id: topic.id, partition: topic.partition };
     this.#topicName = topic.name;
+    this.#recent = new RecentMessages(Infinity, deps.recentBudget);
     // Streams that reconnect together share reads, most of them from the same offset.
     this.#pageBehind = batchLoader(
       async (offsets) =>
@@ -88,7 +92,7 @@ export class TopicFeed {
       this.#receive(payload),
     );
     this.#last = await this.#deps.history.completeUpTo(this.#place);
-    this.#recent = new RecentMessages(this.#last);
+    this.#recent = new RecentMessages(this.#last, this.#deps.recentBudget);
     this.#isWorking = false;
     await this.#work();
   }
@@ -166,6 +170,7 @@ export class TopicFeed {
     this.#closed = true;
     this.#deps.outage.over(this.topicId);
     this.#listeners.clear();
+    this.#recent.clear();
     await this.#subscribed?.close().catch(() => undefined); // an unavailable server has dropped the subscription anyway
   }
 

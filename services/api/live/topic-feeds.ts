@@ -1,5 +1,6 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
+import { RecentBudget } from './recent-budget.ts';
 import { storeOutage } from './store-outage.ts';
 import { TopicFeed, type FeedDeps } from './topic-feed.ts';
 
@@ -10,6 +11,9 @@ const connectedHealMs = 25_000;
 const distrustMs = 10_000;
 /** Topics backfilled concurrently, so that thousands of reads do not delay others. */
 const fillsAtOnce = 20;
+
+/** The memory of a node for recent messages of all topics. */
+const recentBytesMax = 64 * 1024 * 1024;
 
 interface Entry {
   readonly feed: TopicFeed;
@@ -34,8 +38,12 @@ export class TopicFeeds {
   readonly #toFill = new Set<TopicFeed>();
   #fillsUnderWay = 0;
 
-  constructor(deps: Omit<FeedDeps, 'outage'> & { readonly log: Logger }) {
-    this.#deps = { ...deps, outage: storeOutage(deps.log, deps.clock) };
+  constructor(deps: Omit<FeedDeps, 'outage' | 'recentBudget'> & { readonly log: Logger }) {
+    this.#deps = {
+      ...deps,
+      outage: storeOutage(deps.log, deps.clock),
+      recentBudget: new RecentBudget(recentBytesMax),
+    };
     this.#timer = setInterval(() => this.#backfill(), backfillMs);
     this.#timer.unref();
     this.#stopListening = deps.bus.onConnected(() => {
