@@ -7,6 +7,7 @@ export const topicTokenSchema = z
   .object({
     id: z.uuid(),
     topic_id: z.uuid(),
+    created_by: z.uuid(),
     name: z.string(),
     permissions: z.array(z.enum(['read', 'write'])),
     created_at: z.iso.datetime(),
@@ -19,6 +20,7 @@ export function toTopicTokenJson(token: TopicToken): z.infer<typeof topicTokenSc
   return {
     id: token.id,
     topic_id: token.topicId,
+    created_by: token.createdBy,
     name: token.name,
     permissions: [...token.permissions],
     created_at: toIso(token.createdAt),

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { mailedLink } from '../support/mailbox.ts';
 import { openStream } from '../support/open-stream.ts';
 import { createTopic } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
@@ -47,13 +48,63 @@ test("streams of the team's private topics end within 5 seconds with 4403, other
   expect(isOpen).toBe(true);
 });
 
-test('topic tokens of a removed member stay valid', async () => {
-  const { member, closed, leave } = await crew();
-  const { token } = (
-    await member.post(`/api/topics/${closed.name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })
-  ).body;
-  expect((await leave()).status).toBe(204);
-  expect((await stack.caller({ 'X-Topic-Token': token }).publish(closed.name)).status).toBe(200);
+/** How an admin loses the right to manage the team. */
+const losses: [string, (team: Awaited<ReturnType<typeof crew>>) => Promise<{ status: number }>][] = [
+  ['a removed admin', ({ leave }) => leave()],
+  ['an admin who leaves', ({ member, id }) => member.delete(`/api/teams/${id}/members/${member.id}`)],
+  [
+    'a demoted admin',
+    ({ owner, member, id }) => owner.patch(`/api/teams/${id}/members/${member.id}`, { role: 'member' }),
+  ],
+];
+
+test.each(losses)('topic tokens of %s end with their streams, tokens of others stay valid', async (_, lose) => {
+  const team = await crew();
+  const { owner, member, open, closed } = team;
+  const own = await createTopic(member, { access_level: 'private' });
+  const tokenOf = async (person: typeof owner, name: string) =>
+    (await person.post(`/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read', 'write'] })).body.token;
+  const lost = [await tokenOf(member, closed.name), await tokenOf(member, open.name)];
+  const kept = await tokenOf(owner, closed.name);
+  const keptOwn = await tokenOf(member, own.name);
+  const stream = await openStream(`/${closed.name}/ws?token=${lost[0]}`);
+  expect((await lose(team)).status).toBeLessThan(300);
+  expect(await stream.code).toBe(4401);
+  const publish = (token: string, name: string) => stack.caller({ 'X-Topic-Token': token }).publish(name);
+  for (const answer of [await publish(lost[0]!, closed.name), await publish(lost[1]!, open.name)])
+    expect(answer).toMatchObject({ status: 401, body: { detail: 'Could not validate credentials' } });
+  expect((await publish(kept, closed.name)).status).toBe(200);
+  expect((await publish(keptOwn, own.name)).status).toBe(200);
+  expect((await owner.get(`/api/topics/${closed.name}/access-tokens`)).body).toMatchObject([{ created_by: owner.id }]);
+});
+
+test('topic tokens that admins created end with the team, those of the owner stay valid', async () => {
+  const { owner, member, id, closed } = await crew();
+  const tokenOf = async (person: typeof owner) =>
+    (await person.post(`/api/topics/${closed.name}/access-tokens`, { name: 't', permissions: ['write'] })).body.token;
+  const [lost, kept] = [await tokenOf(member), await tokenOf(owner)];
+  expect((await owner.delete(`/api/teams/${id}`)).status).toBe(204);
+  const publish = (token: string) => stack.caller({ 'X-Topic-Token': token }).publish(closed.name);
+  expect((await publish(lost)).status).toBe(401);
+  expect((await publish(kept)).status).toBe(200);
+});
+
+test.each(losses)('invites that %s sent are void, invites of others stay valid', async (_, lose) => {
+  const team = await crew();
+  const { owner, member, id } = team;
+  const [invited, kept] = [await stack.person(), await stack.person()];
+  const invite = async (by: typeof owner, { email }: typeof owner) => {
+    expect((await by.post(`/api/teams/${id}/invites`, { email, role: 'admin' })).status).toBe(201);
+    return (await mailedLink(email, 'team-invite')).hash.slice('#token='.length);
+  };
+  const [voided, valid] = [await invite(member, invited), await invite(owner, kept)];
+  expect((await lose(team)).status).toBeLessThan(300);
+  expect(await invited.post('/api/teams/invites/accept', { token: voided })).toMatchObject({
+    status: 400,
+    body: { detail: 'Invalid or used token' },
+  });
+  expect((await owner.get(`/api/teams/${id}/invites`)).body).toMatchObject([{ email: kept.email }]);
+  expect((await kept.post('/api/teams/invites/accept', { token: valid })).status).toBe(200);
 });
 
 test('a lowered role applies immediately on every node', async () => {

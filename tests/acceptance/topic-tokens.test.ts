@@ -21,6 +21,7 @@ test('a token shows its secret once and is listed without it', async () => {
   expect(shown).toEqual({
     id: expect.any(String),
     topic_id: topic.id,
+    created_by: owner.id,
     name: 'sensor',
     permissions: ['write'],
     created_at: expect.any(String),

@@ -6,6 +6,7 @@ import {
   type TopicToken,
 } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { managesTopic } from '@tocsin/shared/domain/topics/access.ts';
 import { tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
@@ -138,7 +139,7 @@ async function byTopicToken(deps: AuthenticateDeps, secretHash: string): Promise
   const token = await deps.directory.topicToken(secretHash);
   if (token === null) throw invalid();
   if (token.expiresAt !== null && token.expiresAt <= deps.clock()) throw expired();
-  await requireActive(deps, token);
+  await requireStanding(deps, token);
   return {
     kind: 'topic-token',
     topicId: token.topicId,
@@ -148,14 +149,19 @@ async function byTopicToken(deps: AuthenticateDeps, secretHash: string): Promise
   };
 }
 
-/** A topic token depends on its creator and the topic's owner: it is invalid while one of them is disabled. */
-async function requireActive(deps: AuthenticateDeps, token: TopicToken): Promise<void> {
+/**
+ * A topic token is valid while its creator manages the topic. It is invalid while its creator or the topic's owner is
+ * disabled.
+ */
+async function requireStanding(deps: AuthenticateDeps, token: TopicToken): Promise<void> {
   const topic = await deps.directory.topic(token.topicId);
   if (topic === null) return; // the lookup of the topic reports it
   for (const userId of new Set([topic.ownerId, token.createdBy])) {
     const user = await deps.directory.user(userId);
     if (user === null || !user.isActive) throw invalid();
   }
+  const role = await deps.directory.role(topic.teamId, token.createdBy);
+  if (!managesTopic(token.createdBy, topic, role)) throw invalid();
 }
 
 async function account(deps: AuthenticateDeps, by: Omit<AccountCaller, 'kind' | 'tier'>): Promise<AccountCaller> {

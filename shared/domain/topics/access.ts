@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts';
 import { AppError } from '../errors.ts';
-import type { Role } from '../teams/team.ts';
+import { managesTeam, type Role } from '../teams/team.ts';
 import type { Topic } from './topic.ts';
 
 /** The topic fields that decide access. */
@@ -18,10 +18,14 @@ export function mayUseTopic(caller: Caller, topic: TopicAccess, act: TopicAct, r
   }
   const isPublic = topic.accessLevel === 'public';
   if (caller.kind === 'anonymous') return isPublic && act !== 'manage';
-  if (caller.userId === topic.ownerId) return true;
-  const memberRole = topic.teamId === null || (caller.scopes !== null && !isPublic) ? null : role;
-  if (act === 'manage') return memberRole === 'owner' || memberRole === 'admin';
-  return isPublic || memberRole !== null;
+  const memberRole = caller.scopes !== null && !isPublic ? null : role;
+  if (managesTopic(caller.userId, topic, memberRole)) return true;
+  return act !== 'manage' && (isPublic || (topic.teamId !== null && memberRole !== null));
+}
+
+/** Whether the account with this role in the topic's team manages the topic. */
+export function managesTopic(userId: string, topic: TopicAccess, role: Role | null): boolean {
+  return userId === topic.ownerId || (topic.teamId !== null && managesTeam(role));
 }
 
 /** Throws the error for a caller who may not act on the topic: 401 without a credential, otherwise 403. */

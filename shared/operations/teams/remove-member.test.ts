@@ -22,7 +22,9 @@ test("removes only the member's subscriptions to private topics of the team", as
   for (const topic of [open, closed, own]) {
     for (const userId of [leaving, staying]) await documents.insert(subscriptions, newSubscription(userId, topic.id));
   }
-  expect(await removeMember(documents, team.id, leaving, testAudit)).toBe(true);
+  expect(await removeMember(documents, team.id, leaving, testAudit)).toEqual([
+    { kind: 'member', teamId: team.id, userId: leaving },
+  ]);
   const topicIds = async (userId: string) =>
     (await documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: 10 }))
       .map(({ topicId }) => topicId)
@@ -34,5 +36,5 @@ test("removes only the member's subscriptions to private topics of the team", as
   );
   expect(counts).toEqual([2, 1, 2]);
   expect(await findMember(documents, team.id, leaving)).toBeNull();
-  expect(await removeMember(documents, team.id, leaving, testAudit)).toBe(false);
+  expect(await removeMember(documents, team.id, leaving, testAudit)).toBeNull();
 });

@@ -1,3 +1,4 @@
+import type { Change } from '../../domain/change.ts';
 import type { TeamMember } from '../../domain/teams/team.ts';
 import { write, type Documents } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';
@@ -5,6 +6,7 @@ import { retryStale } from '../../documents/retry-stale.ts';
 import { subscriptions, subscriptionsPerAccount } from '../../collections/subscriptions-collection.ts';
 import { findMember, teamMembers } from '../../collections/teams.ts';
 import { topics } from '../../collections/topics.ts';
+import { voidGrants } from './void-grants.ts';
 
 /** More private topics than any tier allows. */
 const privateTopicsMax = 1_000;
@@ -12,11 +14,26 @@ const privateTopicsMax = 1_000;
 const subscriptionsPerCommitMax = 400;
 
 /**
- * Removes the user from the team, with the user's subscriptions to the team's private topics. Keeps topic tokens and
- * invites that the user created. The caller notifies the nodes (`{kind: 'member'}`), which ends streams. Resolves with
- * whether the user was a member. The caller must not pass the owner.
+ * Removes the user from the team, with the user's subscriptions to the team's private topics, the tokens that the user
+ * created for the team's topics, and the invites that the user sent. Resolves with the changes that the caller reports
+ * to the nodes, which ends streams, or null if the user was not a member. The caller must not pass the owner.
  */
-export function removeMember(documents: Documents, teamId: string, userId: string, audit: Audit): Promise<boolean> {
+export async function removeMember(
+  documents: Documents,
+  teamId: string,
+  userId: string,
+  audit: Audit,
+): Promise<Change[] | null> {
+  const voided = await voidGrants(documents, { teamId, userId }, audit);
+  const wasMember = await endMembership(documents, { teamId, userId }, audit);
+  return wasMember ? [...voided, { kind: 'member', teamId, userId }] : null;
+}
+
+function endMembership(
+  documents: Documents,
+  { teamId, userId }: Pick<TeamMember, 'teamId' | 'userId'>,
+  audit: Audit,
+): Promise<boolean> {
   return retryStale(async () => {
     const member = await findMember(documents, teamId, userId);
     if (member === null) return false;

@@ -3,6 +3,7 @@ import type { AssignableRole, TeamMember } from '@tocsin/shared/domain/teams/tea
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
 import { describeMembers } from '@tocsin/shared/operations/teams/describe-members.ts';
+import { voidGrants } from '@tocsin/shared/operations/teams/void-grants.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { updateWith } from '@tocsin/shared/documents/update-with.ts';
@@ -27,13 +28,19 @@ export function changeMemberRole(
     scope: 'account:write',
     body: z.object({ role: teamFields.role.optional() }),
     errors: { 400: 'Malformed JSON, or the member is the owner.' },
-    success: { status: 200, schema: memberSchema, description: 'The member' },
+    success: {
+      status: 200,
+      schema: memberSchema,
+      description: "The member. A demotion voids the member's topic tokens and invites of the team.",
+    },
     load: (context) => loadMember(deps, context, 'managersOnly'),
     async handle(context, { loaded, body: { role } }) {
       if (loaded.role === 'owner') throw new AppError('invalid', "The owner's role cannot be changed");
       const { documents } = deps.engine;
-      const member = role === undefined ? loaded : await setRole(documents, loaded.id, role, auditOf(deps, context));
-      await deps.directory.changed({ kind: 'member', teamId: member.teamId, userId: member.userId });
+      const audit = auditOf(deps, context);
+      const voided = role === 'member' ? await voidGrants(documents, loaded, audit) : [];
+      const member = role === undefined ? loaded : await setRole(documents, loaded.id, role, audit);
+      await deps.directory.changed(...voided, { kind: 'member', teamId: member.teamId, userId: member.userId });
       const [json] = await describeMembers(documents, [member]);
       if (json === undefined) throw memberNotFound();
       return { status: 200, body: json };

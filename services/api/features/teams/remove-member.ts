@@ -18,14 +18,16 @@ export function removeMember(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine
     success: {
       status: 204,
       schema: null,
-      description: "Removed, with the subscriptions and streams of the team's private topics",
+      description:
+        "Removed, with the subscriptions and streams of the team's private topics, and the member's topic tokens and " +
+        'invites of the team',
     },
     load: (context) => loadMember(deps, context, 'orSelf'),
     async handle(context, { loaded: { teamId, userId, role } }) {
       if (role === 'owner') throw new AppError('invalid', 'The owner cannot be removed');
-      const wasMember = await removeFromTeam(deps.engine.documents, teamId, userId, auditOf(deps, context));
-      if (!wasMember) throw memberNotFound();
-      await deps.directory.changed({ kind: 'member', teamId, userId });
+      const changes = await removeFromTeam(deps.engine.documents, teamId, userId, auditOf(deps, context));
+      if (changes === null) throw memberNotFound();
+      await deps.directory.changed(...changes);
       return { status: 204 };
     },
   });

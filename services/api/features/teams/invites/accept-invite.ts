@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Team, TeamInvite } from '@tocsin/shared/domain/teams/team.ts';
+import { managesTeam, type Team, type TeamInvite, type TeamMember } from '@tocsin/shared/domain/teams/team.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
@@ -48,15 +48,20 @@ export function acceptInvite(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine
   });
 }
 
-/** Throws 400 if the token is unknown or used, or its invite was cancelled or is no longer listed. */
+/**
+ * Throws 400 if the token is unknown or used, if its invite was cancelled or is no longer listed, or if the inviter no
+ * longer manages the team.
+ */
 async function findOpenInvite(
   documents: Documents,
   token: { tokenHash: string; now: number },
-): Promise<{ invite: TeamInvite; team: Team }> {
+): Promise<{ invite: TeamInvite; inviter: TeamMember; team: Team }> {
   const invite = await findInviteByToken(documents, token.tokenHash);
   const team = invite === null || !isListedInvite(invite, token.now) ? null : await findTeam(documents, invite.teamId);
-  if (invite === null || team === null) throw new AppError('invalid', 'Invalid or used token');
-  return { invite, team };
+  const inviter = invite === null || team === null ? null : await findMember(documents, team.id, invite.invitedById);
+  if (invite === null || team === null || inviter === null || !managesTeam(inviter.role))
+    throw new AppError('invalid', 'Invalid or used token');
+  return { invite, inviter, team };
 }
 
 /**
@@ -70,7 +75,7 @@ async function prepare(
 ): Promise<Prepared<OpenTeam>> {
   // Read before the invite, so that a membership created with this token is reported as a used token.
   const member = await findMember(documents, by.teamId, userId);
-  const { invite, team } = await findOpenInvite(documents, by);
+  const { invite, inviter, team } = await findOpenInvite(documents, by);
   const account = await documents.get(users, userId);
   if (account?.email !== invite.email)
     throw new AppError('forbidden', 'The invite is for another address: log in with the account that has it');
@@ -87,6 +92,7 @@ async function prepare(
       write.require(users, account),
       ...(owner.id === account.id ? [] : [write.require(users, owner)]),
       write.require(teams, team),
+      write.require(teamMembers, inviter),
       write.remove(teamInvites, invite.id, invite.version),
       write.insert(teamMembers, { id: by.memberId, teamId: team.id, userId, role, joinedAt: by.now }),
       ...by.audit({
