@@ -5,6 +5,8 @@ import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const exportOf = (person: Person) => person.get('/api/users/me/data');
+const keyOf = async (owner: Person, ...scopes: string[]) =>
+  stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes })).body.key });
 const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id).sort();
 
 test('an export contains no secrets and no data of other accounts', async () => {
@@ -34,15 +36,38 @@ test('an export omits deleted messages, has edited messages in their current for
   expect(statistics.total_messages).toBe(2);
 });
 
+test('each part of an export needs its own read scope, and the export lists what it omits', async () => {
+  const { owner, topic, texts } = await makeFullAccount(stack);
+  const readBy = async (...scopes: string[]) => (await (await keyOf(owner, ...scopes)).get('/api/users/me/data')).body;
+  const least = await readBy('account:read');
+  expect(least.export_metadata).toMatchObject({
+    data_categories: ['account', 'devices', 'subscriptions', 'consents', 'teams'],
+    omitted: [
+      { category: 'topics', missing_scopes: ['topics:read'] },
+      { category: 'messages', missing_scopes: ['subscribe'] },
+      { category: 'api_keys', missing_scopes: ['keys:read'] },
+      { category: 'topic_access_tokens', missing_scopes: ['topics:read'] },
+      { category: 'audit_log', missing_scopes: ['keys:read', 'topics:read'] },
+    ],
+  });
+  for (const empty of ['topics', 'messages', 'api_keys', 'topic_access_tokens', 'audit_log'])
+    expect(least[empty]).toEqual([]);
+  for (const text of texts) expect(JSON.stringify(least)).not.toContain(text);
+  expect(least.devices).toHaveLength(1);
+  // Messages of private team topics are included: the export covers all data of the account.
+  expect((await readBy('account:read', 'subscribe')).messages).toHaveLength(3);
+  expect((await readBy('account:read', 'topics:read')).topics).toContainEqual(
+    expect.objectContaining({ id: topic.id }),
+  );
+  const whole = await readBy('account:read', 'subscribe', 'topics:read', 'keys:read');
+  expect(whole.export_metadata.omitted).toBeUndefined();
+  expect(whole.api_keys).not.toEqual([]);
+});
+
 test('an export requires an account and the scope account:read', async () => {
   const { owner, topicToken } = await makeFullAccount(stack);
-  const keyOf = async (...scopes: string[]) =>
-    stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes })).body.key });
-  const byKey = await (await keyOf('account:read')).get('/api/users/me/data');
-  expect(byKey.status).toBe(200);
-  // The export covers all data of the account: a key's restriction on private team topics does not apply.
-  expect(byKey.body.messages).toHaveLength(3);
-  expect(await (await keyOf('account:write', 'topics:read', 'subscribe')).get('/api/users/me/data')).toMatchObject({
+  const key = await keyOf(owner, 'account:write', 'topics:read', 'subscribe', 'keys:read');
+  expect(await key.get('/api/users/me/data')).toMatchObject({
     status: 403,
     body: { detail: 'Missing scope: account:read' },
   });

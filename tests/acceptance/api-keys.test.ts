@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { Client, newTopicName } from '../support/stack.ts';
+import { Client, createTopic, newTopicName } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
@@ -169,6 +169,50 @@ test('a key cannot create a key with more scopes than it has', async () => {
   });
   const all = await makeKey(owner);
   expect((await byKey(all.key).post('/api/keys', { name: 'k', scopes: ['*', 'subscribe'] })).status).toBe(201);
+});
+
+test('a key cannot enable a key with more scopes or a later expiry than its own', async () => {
+  const owner = await stack.person();
+  const revoked = async (fields: object) => {
+    const { id } = await makeKey(owner, fields);
+    expect((await owner.post(`/api/keys/${id}/revoke`)).status).toBe(200);
+    return id as string;
+  };
+  const expires_at = inTenMinutes();
+  const { key } = await makeKey(owner, { scopes: ['keys:write', 'publish'], expires_at });
+  const enable = (id: string) => byKey(key).post(`/api/keys/${id}/enable`);
+  expect(await enable(await revoked({ expires_at }))).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: *' },
+  });
+  for (const later of [null, '2999-01-01'])
+    expect(await enable(await revoked({ scopes: ['publish'], expires_at: later }))).toMatchObject({
+      status: 403,
+      body: { detail: 'The key is valid longer than the API key in use' },
+    });
+  expect(await enable(await revoked({ scopes: ['publish'], expires_at }))).toMatchObject({
+    status: 200,
+    body: { is_active: true },
+  });
+});
+
+test('a credential that a key creates is not valid longer than the key', async () => {
+  const owner = await stack.person();
+  const topic = await createTopic(owner);
+  const expires_at = inTenMinutes();
+  const { key } = await makeKey(owner, { scopes: ['keys:write', 'topics:write'], expires_at });
+  for (const [path, fields] of [
+    ['/api/keys', { name: 'k', scopes: ['keys:write'] }],
+    [`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] }],
+  ] as const) {
+    expect(await byKey(key).post(path, fields)).toMatchObject({ status: 201, body: { expires_at } });
+    expect(await byKey(key).post(path, { ...fields, expires_at: '2999-01-01' })).toMatchObject({
+      status: 422,
+      body: { detail: 'expires_at: must not be later than the expiry of the API key in use' },
+    });
+  }
+  const endless = await makeKey(owner);
+  expect((await byKey(endless.key).post('/api/keys', { name: 'k' })).body.expires_at).toBeNull();
 });
 
 test('the last use of a key is visible immediately on the node that handled the request', async () => {

@@ -46,6 +46,22 @@ test('without its topics: they become private topics of the owner and keep their
   expect(await stream.code).toBe(4403);
 });
 
+test('a key needs topics:write to delete the topics, and account:write alone to keep them', async () => {
+  const { owner, id, open } = await teamWithTopics();
+  const keyOf = async (...scopes: string[]) =>
+    stack.caller({ 'X-API-Key': (await owner.post('/api/keys', { name: 'k', scopes })).body.key });
+  const limited = await keyOf('account:write');
+  expect(await limited.delete(`/api/teams/${id}?delete_topics=true`)).toMatchObject({
+    status: 403,
+    body: { detail: 'Missing scope: topics:write' },
+  });
+  expect((await owner.get(`/api/topics/${open.name}`)).body).toMatchObject({ team_id: id });
+  expect((await limited.delete(`/api/teams/${id}`)).status).toBe(204);
+  const other = await stack.team(owner);
+  const both = await keyOf('account:write', 'topics:write');
+  expect((await both.delete(`/api/teams/${other}?delete_topics=true`)).status).toBe(204);
+});
+
 test('with its topics: they are deleted and their names become available', async () => {
   const { owner, member, id, open, closed } = await teamWithTopics();
   const stream = await openStream(`/${closed.name}/ws?token=${member.client.token}`);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AccountCaller, Caller, TopicTokenCaller } from '@tocsin/shared/domain/accounts/caller.ts';
-import type { Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
+import { hasScope, type Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { z } from 'zod';
 import type { CredentialSources } from './authenticate.ts';
@@ -119,4 +119,11 @@ export function requireAccount(caller: Caller): AccountCaller {
   if (caller.kind === 'account') return caller;
   if (caller.kind === 'topic-token') throw new AppError('forbidden', 'A topic token opens only its topic');
   throw new AppError('unauthenticated', 'Not authenticated');
+}
+
+/** Throws 403 for an API key that lacks one of the scopes. */
+export function requireScopes({ scopes }: AccountCaller, needed: readonly Scope[]): void {
+  if (scopes === null) return;
+  const lacking = needed.find((scope) => !hasScope(scopes, scope));
+  if (lacking !== undefined) throw new AppError('forbidden', `Missing scope: ${lacking}`);
 }

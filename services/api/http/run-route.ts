@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
-import { hasScope } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
@@ -16,7 +15,7 @@ import { parseQuery, queryParametersMax, readQuery, requireCredentialOnce } from
 import { announcesTooMuch, parseJsonBody, readBody } from './read-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { traceRequest } from './trace-request.ts';
-import { requireAccount, type Reply, type RequestContext, type Route } from './route.ts';
+import { requireAccount, requireScopes, type Reply, type RequestContext, type Route } from './route.ts';
 import { validate } from './validate.ts';
 
 export interface RouteDeps extends AuthenticateDeps {
@@ -170,9 +169,7 @@ function requireScope(route: Pick<Route, 'audience' | 'scope'>, caller: Caller):
   if (needsAccount && caller.kind === 'topic-token') requireAccount(caller);
   if (caller.kind !== 'account' || caller.scopes === null) return;
   if (route.audience === 'login') throw new AppError('forbidden', 'Requires a login');
-  if (route.scope !== undefined && !hasScope(caller.scopes, route.scope)) {
-    throw new AppError('forbidden', `Missing scope: ${route.scope}`);
-  }
+  if (route.scope !== undefined) requireScopes(caller, [route.scope]);
 }
 
 async function readInput(route: Route, request: IncomingMessage): Promise<unknown> {

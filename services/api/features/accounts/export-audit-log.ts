@@ -8,11 +8,12 @@ const pageSize = 500;
 
 /**
  * The account's actions, newest first, then actions of others on the account, without the origin and the names of
- * the other accounts.
+ * the other accounts. The entries name topics and API keys.
  */
 export function exportAuditLog({ engine: { documents } }: Pick<ApiDeps, 'engine'>): ExportSection {
   return {
     name: 'audit_log',
+    scopes: ['account:read', 'keys:read', 'topics:read'],
     schema: auditEntrySchema,
     async *pages({ caller: { userId } }) {
       const shown = ({ entry, origin }: ReadAuditEntry) =>

@@ -6,7 +6,7 @@ import { smallSection } from '../../export/small-section.ts';
 
 /** The account's consents, in the form of its consent history. */
 export function exportConsents({ engine: { documents } }: Pick<ApiDeps, 'engine'>): ExportSection {
-  return smallSection('consents', consentSchema, async ({ caller }) =>
+  return smallSection({ name: 'consents', scopes: ['account:read'], schema: consentSchema }, async ({ caller }) =>
     (await listConsents(documents, caller.userId)).map(toConsentJson),
   );
 }

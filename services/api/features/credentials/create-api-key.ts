@@ -1,6 +1,4 @@
-import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
-import { apiKeyPrefix, hasScope, newApiKey, type Scope } from '@tocsin/shared/domain/accounts/credentials.ts';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { apiKeyPrefix, newApiKey } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { insertApiKey } from '@tocsin/shared/operations/credentials/insert-api-key.ts';
 import { apiKeySchema, toApiKeyJson } from '@tocsin/shared/wire/api-key.ts';
@@ -9,8 +7,8 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
-import { route, type Route } from '../../http/route.ts';
-import { credentialFields, requireFuture } from './credential-fields.ts';
+import { requireScopes, route, type Route } from '../../http/route.ts';
+import { credentialFields, expiryOf } from './credential-fields.ts';
 
 const body = z
   .object({
@@ -28,6 +26,7 @@ export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' |
     method: 'POST',
     path: '/api/keys',
     summary: 'Create an API key',
+    description: 'An API key creates only keys with scopes that it has, and none that is valid longer than itself.',
     audience: 'account',
     scope: 'keys:write',
     body,
@@ -37,10 +36,10 @@ export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' |
       description: 'The key; its secret is shown only once',
     },
     async handle(context, { body: fields }) {
-      requireFuture(fields.expires_at, context.now);
       const caller = context.account();
+      const expiresAt = expiryOf(caller, fields.expires_at, context.now);
       const granted = fields.scopes ?? ['*'];
-      requireHeldScopes(caller, granted);
+      requireScopes(caller, granted);
       const secret = makeSecret(apiKeyPrefix);
       const key = newApiKey(secret, {
         id: deps.makeId(),
@@ -50,7 +49,7 @@ export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' |
         secretHash: hashSecret(secret),
         scopes: granted,
         createdAt: context.now,
-        expiresAt: fields.expires_at ?? null,
+        expiresAt,
       });
       const otherWrites = auditOf(
         deps,
@@ -65,11 +64,4 @@ export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' |
       return { status: 201, body: { ...toApiKeyJson(key, context.now), key: secret } };
     },
   });
-}
-
-/** A key cannot create a key with more scopes than its own. */
-function requireHeldScopes(caller: AccountCaller, wanted: readonly Scope[]): void {
-  if (caller.scopes === null) return;
-  const lacking = wanted.find((scope) => !hasScope(caller.scopes!, scope));
-  if (lacking !== undefined) throw new AppError('forbidden', `Missing scope: ${lacking}`);
 }

@@ -12,7 +12,7 @@ import { auditOf } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { loadTopic } from '../../http/load-topic.ts';
 import { route, type Route } from '../../http/route.ts';
-import { credentialFields, requireFuture } from './credential-fields.ts';
+import { credentialFields, expiryOf } from './credential-fields.ts';
 
 /** Tokens of one topic. */
 export const topicTokensMax = 100;
@@ -44,18 +44,19 @@ export function createTopicToken(
     },
     load: loadTopic(deps.directory, 'manage'),
     async handle(context, { loaded: topic, body: fields }) {
-      requireFuture(fields.expires_at, context.now);
+      const caller = context.account();
+      const expiresAt = expiryOf(caller, fields.expires_at, context.now);
       const secret = makeSecret(topicTokenPrefix);
       const token: TopicToken = {
         id: deps.makeId(),
         version: 1,
         topicId: topic.id,
-        createdBy: context.account().userId,
+        createdBy: caller.userId,
         name: fields.name,
         secretHash: hashSecret(secret),
         permissions: fields.permissions,
         createdAt: context.now,
-        expiresAt: fields.expires_at ?? null,
+        expiresAt,
         lastUsedAt: null,
       };
       const recorded = auditOf(

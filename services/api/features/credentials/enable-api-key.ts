@@ -11,6 +11,7 @@ export function enableApiKey(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine
     method: 'POST',
     path: '/api/keys/{key_id}/enable',
     summary: 'Enable a revoked API key',
+    description: 'An API key enables only keys with scopes that it has, and none that is valid longer than itself.',
     audience: 'account',
     scope: 'keys:write',
     errors: { 400: 'The key has expired.' },

@@ -6,7 +6,7 @@ import { smallSection } from '../../export/small-section.ts';
 
 /** The account's API keys in the form of their list, without secrets. */
 export function exportApiKeys({ engine: { documents }, usage }: Pick<ApiDeps, 'engine' | 'usage'>): ExportSection {
-  return smallSection('api_keys', apiKeySchema, async ({ caller, now }) =>
+  return smallSection({ name: 'api_keys', scopes: ['keys:read'], schema: apiKeySchema }, async ({ caller, now }) =>
     (await usage.readApiKeys(() => findApiKeys(documents, caller.userId))).map((key) => toApiKeyJson(key, now)),
   );
 }

@@ -18,6 +18,7 @@ export function exportTopicTokens(deps: Pick<ApiDeps, 'engine' | 'usage'>): Expo
   } = deps;
   return {
     name: 'topic_access_tokens',
+    scopes: ['topics:read'],
     schema: topicTokenSchema,
     async *pages({ caller: { userId } }) {
       for await (const owned of ownedTopics(documents, userId)) {

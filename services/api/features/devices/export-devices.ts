@@ -6,7 +6,7 @@ import { smallSection } from '../../export/small-section.ts';
 
 /** The account's devices in the form of their list. */
 export function exportDevices({ engine: { documents } }: Pick<ApiDeps, 'engine'>): ExportSection {
-  return smallSection('devices', deviceSchema, async ({ caller }) =>
+  return smallSection({ name: 'devices', scopes: ['account:read'], schema: deviceSchema }, async ({ caller }) =>
     (await findOwnDevices(documents, caller.userId)).map(toDeviceJson),
   );
 }

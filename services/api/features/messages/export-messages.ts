@@ -11,6 +11,7 @@ const pageSize = 50;
 export function exportMessages(deps: Pick<ApiDeps, 'clock' | 'engine'>): ExportSection {
   return {
     name: 'messages',
+    scopes: ['subscribe'],
     schema: messageSchema,
     async *pages({ caller }) {
       for await (const topics of ownedTopics(deps.engine.documents, caller.userId)) {

@@ -6,7 +6,8 @@ import { describeOwnSubscriptions } from './describe-own-subscriptions.ts';
 
 /** The account's subscriptions in the form of their list. */
 export function exportSubscriptions(deps: Pick<ApiDeps, 'engine'>): ExportSection {
-  return smallSection('subscriptions', subscriptionSchema, ({ caller, now }) =>
-    describeOwnSubscriptions(deps, caller, now),
+  return smallSection(
+    { name: 'subscriptions', scopes: ['account:read'], schema: subscriptionSchema },
+    ({ caller, now }) => describeOwnSubscriptions(deps, caller, now),
   );
 }

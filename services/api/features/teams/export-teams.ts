@@ -7,7 +7,7 @@ import { describeTeams } from './describe-teams.ts';
 
 /** The account's teams in the form of their list. */
 export function exportTeams({ engine: { documents } }: Pick<ApiDeps, 'engine'>): ExportSection {
-  return smallSection('teams', teamSchema, async ({ caller }) =>
+  return smallSection({ name: 'teams', scopes: ['account:read'], schema: teamSchema }, async ({ caller }) =>
     describeTeams(documents, await findMemberships(documents, caller.userId)),
   );
 }

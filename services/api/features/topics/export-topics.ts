@@ -8,6 +8,7 @@ import { describeTopics } from './describe-topics.ts';
 export function exportTopics({ engine: { documents, messages } }: Pick<ApiDeps, 'engine'>): ExportSection {
   return {
     name: 'topics',
+    scopes: ['topics:read'],
     schema: topicSchema,
     async *pages({ caller }) {
       for await (const topics of ownedTopics(documents, caller.userId))
