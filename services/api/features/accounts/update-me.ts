@@ -14,17 +14,25 @@ import { auditOf, auditOfSystem } from '../../audit.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { usernameField } from './account-fields.ts';
+import { confirmedLogin } from './confirmed-login.ts';
 import { loadAccount } from './load-account.ts';
 
-const body = z.object({ username: usernameField.optional(), email: emailField.optional() });
+const body = z.object({
+  username: usernameField.optional(),
+  email: emailField.optional(),
+  current_password: z.string().optional().describe('Required to change the email with a login older than 10 minutes.'),
+});
 
 /**
- * Changes the account's username or email. A new email is unverified: no login until its emailed link was opened.
- * Existing logins and keys stay valid, so that a mistyped email can be corrected. The old email gets a notice.
+ * Changes the account's username or email. The email, which can reset the password, changes only with a recent login or the
+ * current password, so that neither an API key nor a stolen login can take over the account. A new email is unverified: no
+ * login until its emailed link was opened. Existing logins and keys stay valid, so that a mistyped email can be corrected.
+ * The old email gets a notice.
  */
 export function updateMe(
-  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,
 ): Route {
+  const requireConfirmed = confirmedLogin(deps);
   return route({
     id: 'updateMe',
     method: 'PATCH',
@@ -34,8 +42,14 @@ export function updateMe(
     scope: 'account:write',
     body,
     success: { status: 200, schema: userSchema, description: 'The changed account' },
-    errors: { 409: 'The username or the email is taken.' },
-    handle: async (context, { body: input }) => {
+    errors: {
+      400: 'Malformed JSON, or the current password is wrong.',
+      409: 'The username or the email is taken.',
+    },
+    load: (context) => loadAccount(deps, context),
+    handle: async (context, { loaded, body: input }) => {
+      if (input.email !== undefined && input.email !== loaded.email)
+        await requireConfirmed(context, loaded, input.current_password);
       const { before, after, addressChangeId } = await retryStale(
         () => change(deps, context, input),
         isTakenConcurrently,
