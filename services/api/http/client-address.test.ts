@@ -42,3 +42,15 @@ test('uses the /64 of an IPv6 address, and the IPv4 address of an IPv4-mapped on
   expect(address(request('::1'))).toBe('0:0:0:0::/64');
   expect(address(request('::ffff:192.0.2.1'))).toBe('192.0.2.1');
 });
+
+test.each([
+  ['198.51.100.7:4711', '198.51.100.7'],
+  ['::ffff:198.51.100.7', '198.51.100.7'],
+  ['::FFFF:c633:6407', '198.51.100.7'],
+  ['0:0:0:0:0:ffff:198.51.100.7', '198.51.100.7'],
+  ['[::ffff:198.51.100.7]:4711', '198.51.100.7'],
+  ['[2001:db8:1:2::7]:4711', '2001:db8:1:2::/64'],
+  ['[2001:db8:1:2::7]', '2001:db8:1:2::/64'],
+])('reads %s from a proxy as %s', (sent, expected) => {
+  expect(clientAddress('1')(request('10.0.0.1', sent))).toBe(expected);
+});

@@ -21,8 +21,19 @@ export function wholeAddress(trustProxy: string): ClientAddress {
   return (request) => plainAddress(trust === null ? (request.socket.remoteAddress ?? '') : proxyaddr(request, trust));
 }
 
-/** Converts an IPv4-mapped IPv6 address to IPv4. */
-export const plainAddress = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+/** Removes a port and brackets, and converts an IPv4-mapped IPv6 address to IPv4. Some proxies send such forms. */
+export function plainAddress(text: string): string {
+  const address = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  if (!isIPv6(address)) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped; // as Node writes it
+  // The URL parser writes the last two groups in hexadecimal.
+  const canonical = URL.parse(`http://[${address.split('%')[0]}]`)?.hostname ?? '';
+  const [, high, low] = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(canonical) ?? [];
+  if (high === undefined || low === undefined) return address;
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join('.');
+}
 
 /** The address that limits count: IPv4 completely, IPv6 by /64. */
 export function budgetAddress(address: string): string {

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import { trustedProxies } from '@tocsin/shared/platform/trusted-proxies.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { budgetAddress, plainAddress } from '../http/client-address.ts';
 
@@ -50,7 +51,7 @@ export function limitConnections(
     },
   });
   const perAddress = config.MAX_CONNECTIONS_PER_ADDRESS;
-  if (perAddress > 0 && config.RATE_LIMITS && config.TRUST_PROXY === '')
+  if (perAddress > 0 && config.RATE_LIMITS && trustedProxies(config.TRUST_PROXY) === null)
     limitPerAddress(server, perAddress, (address) => refuse('address', address));
 }
 

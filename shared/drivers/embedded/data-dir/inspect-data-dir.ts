@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isPrivate } from './keep-private.ts';
 import { findingsOf, type Finding, type Findings } from '../../../platform/finding.ts';
 import { schemaVersionOf } from '../sqlite/migrations.ts';
 
@@ -33,6 +34,9 @@ export function inspectDataDir(
     free < freeBytesMin
       ? findings.warning(`${dir} has ${space}: publishes fail when the disk is full`)
       : findings.ok(`${dir} is writable, ${space}`),
+    ...(isPrivate(dir)
+      ? []
+      : [findings.warning(`${dir} can be read by other users of this machine: run chmod 700 as its owner`)]),
     inspectFile(findings, join(dir, fileName), schemaVersion),
   ];
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { keepPrivate } from './keep-private.ts';
 
 /** The directory is locked by another running Tocsin. */
 export class DataDirInUse extends Error {
@@ -11,11 +12,12 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Creates and locks the directory for this process; resolves with the unlock function. Throws DataDirInUse.
+ * Creates the directory, accessible only to its owner, and locks it for this process; resolves with the unlock function. Throws DataDirInUse.
  * Uses SQLite's file lock, which the operating system releases when the process ends for any reason.
  */
 export function lockDataDir(dir: string): () => void {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
+  keepPrivate(dir);
   const holderFile = join(dir, 'lock.pid');
   const lock = new DatabaseSync(join(dir, 'lock.db'), { timeout: 0 });
   try {

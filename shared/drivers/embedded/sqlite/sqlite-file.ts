@@ -1,3 +1,4 @@
+import { keepPrivate } from '../data-dir/keep-private.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../../domain/errors.ts';
 
@@ -48,6 +49,7 @@ export class SqliteFile {
   constructor(path: string) {
     this.path = path;
     this.db = new DatabaseSync(path, { timeout: 5_000 });
+    keepPrivate(path); // SQLite gives its other files the same permissions
     // An older file keeps its mode (docs/operations.md); changing it would lock the file.
     if (isEmpty(this.db)) this.db.exec('PRAGMA auto_vacuum = INCREMENTAL');
     this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;');
