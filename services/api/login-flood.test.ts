@@ -48,11 +48,13 @@ beforeAll(async () => {
     id: newId(),
     userId: owner.id,
     refreshHash: newId(),
+    refreshedAt: null,
+    refresherHash: null,
     createdAt: now,
     expiresAt: now + 3_600_000,
   });
   const tokens = accessTokens(engine.jwtSecrets, systemClock);
-  newToken = () => tokens.sign(owner.id, login.id);
+  newToken = () => tokens.sign({ userId: owner.id, sessionId: login.id, id: newId(), issuedAt: Date.now() });
 });
 afterAll(() => own.closeAll());
 

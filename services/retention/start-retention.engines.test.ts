@@ -191,6 +191,8 @@ describe(`retention, ${engineUnderTest}`, () => {
         id: newId(),
         userId: newId(),
         refreshHash: newId(),
+        refreshedAt: null,
+        refresherHash: null,
         createdAt: 0,
         expiresAt,
       });

@@ -41,6 +41,8 @@ export const loginSessions: Collection<LoginSession> = {
   fields: {
     userId: 'text',
     refreshHash: 'text',
+    refreshedAt: 'time',
+    refresherHash: 'text',
     createdAt: 'time',
     expiresAt: 'time',
   },

@@ -10,9 +10,17 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
+const hmac = (key: string, purpose: string, text: string): Buffer =>
+  createHmac('sha256', key).update(`${purpose}\n${text}`).digest();
+
+/** Derives a secret of 32 bytes in base64url from a secret text, the same for the same arguments. */
+export function deriveSecret(key: string, purpose: string, text: string): string {
+  return hmac(key, purpose, text).toString('base64url');
+}
+
 /** Signs a text for a purpose: 128 bits of HMAC-SHA-256 in base64url. */
 export function signText(key: string, purpose: string, text: string): string {
-  return createHmac('sha256', key).update(`${purpose}\n${text}`).digest().subarray(0, 16).toString('base64url');
+  return hmac(key, purpose, text).subarray(0, 16).toString('base64url');
 }
 
 /** Whether any of the keys made this signature. */

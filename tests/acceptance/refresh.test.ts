@@ -56,6 +56,38 @@ test('after twenty concurrent refreshes with one token at most one login is vali
   for (const { body } of given) expect(await refresh(body.refresh_token as string)).toMatchObject(wrong);
 });
 
+test('a client that repeats its refresh gets the same pair', async () => {
+  const login = await logIn(await stack.person());
+  const client = new Client();
+  const send = (node: number, agent = 'one') =>
+    client.call('POST', '/auth/refresh', {
+      json: { refresh_token: login.refresh },
+      headers: { 'User-Agent': agent },
+      node,
+    });
+  const answers = await Promise.all([0, 1, 2].map((node) => send(node)));
+  const { status, body } = await send(1);
+  expect(status).toBe(200);
+  for (const answer of answers) expect(answer).toMatchObject({ status: 200, body });
+  expect(await isAlive(body.access_token as string)).toBe(true);
+  expect((await refresh(body.refresh_token as string)).status).toBe(200);
+  // The pair was used, so the repetition is a reuse.
+  expect(await send(0)).toMatchObject(wrong);
+});
+
+test('another client that repeats a refresh ends the login', async () => {
+  const login = await logIn(await stack.person());
+  const client = new Client();
+  const send = (agent: string) =>
+    client.call('POST', '/auth/refresh', {
+      json: { refresh_token: login.refresh },
+      headers: { 'User-Agent': agent },
+    });
+  const { body } = await send('one');
+  expect(await send('another')).toMatchObject(wrong);
+  expect(await isAlive(body.access_token as string)).toBe(false);
+});
+
 test('refuses a malformed refresh token without ending a login', async () => {
   const login = await logIn(await stack.person());
   for (const token of [

@@ -29,7 +29,15 @@ test('completes a deletion that SIGKILL interrupted', async () => {
     await documents.commit(Array.from({ length: 500 }, () => write.insert(topics, newTopic(id))));
   await documents.commit(
     Array.from({ length: 500 }, () =>
-      write.insert(loginSessions, { id: newId(), userId: id, refreshHash: newId(), createdAt: 1, expiresAt: 1 }),
+      write.insert(loginSessions, {
+        id: newId(),
+        userId: id,
+        refreshHash: newId(),
+        refreshedAt: null,
+        refresherHash: null,
+        createdAt: 1,
+        expiresAt: 1,
+      }),
     ),
   );
   const owned = () => documents.count(topics, { index: 'byOwner', equals: { ownerId: id } });

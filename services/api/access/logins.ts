@@ -2,7 +2,7 @@ import type { LoginSession } from '@tocsin/shared/domain/accounts/credentials.ts
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { IdentityProvider } from '@tocsin/shared/domain/accounts/identity.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
-import { hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/platform/secrets.ts';
+import { deriveSecret, hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
 import {
   changeAndEndLogins as storeChange,
@@ -29,15 +29,28 @@ export type LoginTokens = z.infer<typeof loginTokensSchema>;
 
 const invalid = (cause?: unknown) => new AppError('unauthenticated', 'Could not validate credentials', { cause });
 
+/** How long a client can repeat a refresh whose response was lost. */
+const repeatableMs = 10_000;
+
 const refreshTokenForm = /^(rt_([0-9a-f-]{36})\.[A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})$/;
 
 /**
  * `rt_<login>.<secret>.<proof>`. The proof shows that the server issued the token: only an issued token can have been used
  * before and ends its login, while a forged or truncated one has no effect.
  */
-function makeRefreshToken({ engine }: Pick<ApiDeps, 'engine'>, sessionId: string): string {
-  const text = makeSecret(`rt_${sessionId}.`);
-  return `${text}.${signText(engine.jwtSecrets[0]!, 'refresh-token', text)}`;
+function refreshTokenOf(key: string, sessionId: string, secret: string): string {
+  const text = `rt_${sessionId}.${secret}`;
+  return `${text}.${signText(key, 'refresh-token', text)}`;
+}
+
+/**
+ * The next refresh token. It is derived, so that a repeated refresh returns it again although only its hash is stored. The
+ * first one counts; the others belong to older signing secrets.
+ */
+function successorsOf({ engine }: Pick<ApiDeps, 'engine'>, sessionId: string, refreshToken: string): readonly string[] {
+  return engine.jwtSecrets.map((key) =>
+    refreshTokenOf(key, sessionId, deriveSecret(key, 'refresh-successor', refreshToken)),
+  );
 }
 
 /** Returns the login of the token; null if the server did not issue it. */
@@ -59,12 +72,14 @@ export function newLogin(
   userId: string,
 ): NewLogin {
   const id = deps.makeId();
-  const refreshToken = makeRefreshToken(deps, id);
+  const refreshToken = refreshTokenOf(deps.engine.jwtSecrets[0]!, id, makeSecret());
   const now = deps.clock();
   const session: New<LoginSession> = {
     id,
     userId,
     refreshHash: hashSecret(refreshToken),
+    refreshedAt: null,
+    refresherHash: null,
     createdAt: now,
     expiresAt: now + refreshTokenMs,
   };
@@ -73,11 +88,16 @@ export function newLogin(
 
 async function tokensOf(
   deps: Pick<ApiDeps, 'accessTokens'>,
-  session: Pick<LoginSession, 'id' | 'userId'>,
+  session: New<LoginSession>,
   refreshToken: string,
 ): Promise<LoginTokens> {
   return {
-    access_token: await deps.accessTokens.sign(session.userId, session.id),
+    access_token: await deps.accessTokens.sign({
+      userId: session.userId,
+      sessionId: session.id,
+      id: deriveSecret(refreshToken, 'access-token', session.id),
+      issuedAt: session.refreshedAt ?? session.createdAt,
+    }),
     refresh_token: refreshToken,
     token_type: 'bearer',
     expires_in: accessTokenSeconds,
@@ -118,7 +138,8 @@ export async function openLogin(
 
 /**
  * Exchanges a refresh token for a new pair. Each token works once: reuse ends the whole login, because
- * either the owner or a thief holds the newer one. Throws `unauthenticated`: `Token has expired`, or
+ * either the owner or a thief holds the newer one. A client that repeats its refresh within 10 s, because the response was
+ * lost, gets the same pair. Throws `unauthenticated`: `Token has expired`, or
  * `Could not validate credentials` for anything else.
  */
 export async function refreshLogin(
@@ -128,20 +149,44 @@ export async function refreshLogin(
 ): Promise<LoginTokens> {
   const sessionId = sessionOfToken(deps, refreshToken);
   if (sessionId === null) throw invalid();
-  const successor = makeRefreshToken(deps, sessionId);
-  const session = await retryStale(() => rotate(deps, context, { sessionId, refreshToken, successor }));
-  return tokensOf(deps, session, successor);
+  const successors = successorsOf(deps, sessionId, refreshToken);
+  const refresherHash = hashSecret(`${refreshToken} ${context.address} ${context.request.headers['user-agent'] ?? ''}`);
+  const session = await retryStale(() => rotate(deps, context, { sessionId, refreshToken, successors, refresherHash }));
+  return tokensOf(deps, session, issuedAs(session, successors)!);
+}
+
+/** Returns the token among these that the login accepts next. */
+const issuedAs = ({ refreshHash }: LoginSession, tokens: readonly string[]): string | undefined =>
+  tokens.find((token) => hashSecret(token) === refreshHash);
+
+interface Exchange {
+  readonly sessionId: string;
+  readonly refreshToken: string;
+  readonly successors: readonly string[];
+  readonly refresherHash: string;
+}
+
+/** Whether the client repeats the last refresh of the login. */
+function isRepeated(session: LoginSession, { successors, refresherHash }: Exchange, now: number): boolean {
+  return (
+    issuedAs(session, successors) !== undefined &&
+    session.refresherHash === refresherHash &&
+    session.refreshedAt !== null &&
+    now - session.refreshedAt <= repeatableMs
+  );
 }
 
 async function rotate(
   deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
-  exchange: { sessionId: string; refreshToken: string; successor: string },
+  exchange: Exchange,
 ): Promise<LoginSession> {
   const { documents } = deps.engine;
   const session = await documents.get(loginSessions, exchange.sessionId);
   if (session === null) throw invalid();
-  if (session.refreshHash !== hashSecret(exchange.refreshToken)) {
+  const now = deps.clock();
+  const repeats = isRepeated(session, exchange, now);
+  if (session.refreshHash !== hashSecret(exchange.refreshToken) && !repeats) {
     const audit = auditAs(deps, context, { actor: 'anonymous', through: 'refresh_token' });
     await documents.commit([
       write.remove(loginSessions, session.id, session.version),
@@ -151,13 +196,15 @@ async function rotate(
     deps.log.warn({ userId: session.userId, sessionId: session.id }, 'refresh token reused, ending its login');
     throw invalid();
   }
-  const now = deps.clock();
   if (session.expiresAt <= now) throw new AppError('unauthenticated', 'Token has expired');
   const user = await documents.get(users, session.userId);
   if (user === null || !user.isActive) throw invalid();
+  if (repeats) return session;
   // StaleVersion: the token was used or the login ended concurrently. Evaluate the current state again.
   return documents.update(loginSessions, session, {
-    refreshHash: hashSecret(exchange.successor),
+    refreshHash: hashSecret(exchange.successors[0]!),
+    refreshedAt: now,
+    refresherHash: exchange.refresherHash,
     expiresAt: now + refreshTokenMs,
   });
 }

@@ -1,6 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
 
 /** Access tokens are valid for 24 hours, refresh tokens for 30 days. */
@@ -20,8 +19,19 @@ export interface AccessToken {
   readonly expiresAt: number;
 }
 
+/** A token to sign. */
+export interface IssuedToken {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** Unique per token. */
+  readonly id: string;
+  /** Unix time in milliseconds. */
+  readonly issuedAt: number;
+}
+
 export interface AccessTokens {
-  sign(userId: string, sessionId: string): Promise<string>;
+  /** The same token for the same arguments. */
+  sign(issued: IssuedToken): Promise<string>;
   /** Throws `unauthenticated`: `Token has expired`, or `Could not validate credentials` for any other fault. */
   verify(token: string): Promise<AccessToken>;
 }
@@ -67,14 +77,14 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
   }
 
   return {
-    sign(userId, sessionId) {
-      const issuedAt = Math.floor(clock() / 1000);
+    sign({ userId, sessionId, id, ...issued }) {
+      const issuedAt = Math.floor(issued.issuedAt / 1000);
       return new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: algorithm, typ: tokenType })
         .setSubject(userId)
         .setIssuer(issuer)
         .setAudience(audience)
-        .setJti(randomId())
+        .setJti(id)
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + accessTokenSeconds)
         .sign(keys[0]!);

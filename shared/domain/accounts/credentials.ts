@@ -73,7 +73,7 @@ export interface TopicToken {
 
 /**
  * A login and all tokens refreshed from it. Access tokens contain its ID and become invalid with it. Reusing a
- * refresh token ends the login. Ended logins are removed.
+ * refresh token ends the login, unless its client only repeats the last refresh. Ended logins are removed.
  */
 export interface LoginSession {
   readonly id: string;
@@ -81,6 +81,9 @@ export interface LoginSession {
   readonly userId: string;
   /** SHA-256 of the current refresh token, hex. */
   readonly refreshHash: string;
+  /** When and by which client the token was last refreshed (SHA-256 of the former token and the client, hex). */
+  readonly refreshedAt: number | null;
+  readonly refresherHash: string | null;
   readonly createdAt: number;
   /** Expiry of the refresh token. */
   readonly expiresAt: number;

@@ -121,7 +121,15 @@ async function accountWithData(): Promise<{
   }
   await documents.commit(
     Array.from({ length: 150 }, () =>
-      write.insert(loginSessions, { id: newId(), userId, refreshHash: newId(), createdAt: 1, expiresAt: 1 }),
+      write.insert(loginSessions, {
+        id: newId(),
+        userId,
+        refreshHash: newId(),
+        refreshedAt: null,
+        refresherHash: null,
+        createdAt: 1,
+        expiresAt: 1,
+      }),
     ),
   );
   await insert(consents, {

@@ -3,7 +3,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loginTokensSchema, refreshLogin } from '../../access/logins.ts';
 
-/** Exchanges a single-use refresh token for a new pair of tokens. */
+/** `POST /auth/refresh` */
 export function refresh(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
 ): Route {
@@ -12,6 +12,8 @@ export function refresh(
     method: 'POST',
     path: '/auth/refresh',
     summary: 'Exchange a refresh token for a new pair of tokens',
+    description:
+      'A client that repeats the request within 10 seconds, because the response was lost, gets the same pair.',
     audience: 'unread',
     body: z.object({ refresh_token: z.string() }),
     errors: { 401: 'The refresh token is invalid, expired or already used.' },
