@@ -1,4 +1,5 @@
-import { isEmailAddress, isUsername, passwordFault } from '@tocsin/shared/domain/accounts/account-rules.ts';
+import { isEmailAddress, isUsername } from '@tocsin/shared/domain/accounts/account-rules.ts';
+import { newPasswordFault } from '@tocsin/shared/operations/accounts/new-password-fault.ts';
 import { tiers, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
@@ -50,13 +51,13 @@ export async function passwordOf(
 
 async function passwordFromStdin(command: Command): Promise<string> {
   const password = (await readInput()).replace(/\r?\n$/, '');
-  const fault = passwordFault(password);
+  const fault = newPasswordFault(password);
   if (fault !== null) command.error(`error: the password ${fault}`);
   return password;
 }
 
 function newPassword(value: string): string {
-  const fault = passwordFault(value);
+  const fault = newPasswordFault(value);
   if (fault !== null) throw new InvalidArgumentError(`It ${fault}.`);
   return value;
 }

@@ -50,11 +50,14 @@ beforeAll(async () => {
     refreshHash: newId(),
     refreshedAt: null,
     refresherHash: null,
+    address: null,
+    userAgent: null,
     createdAt: now,
     expiresAt: now + 3_600_000,
   });
   const tokens = accessTokens(engine.jwtSecrets, systemClock);
-  newToken = () => tokens.sign({ userId: owner.id, sessionId: login.id, id: newId(), issuedAt: Date.now() });
+  newToken = () =>
+    tokens.sign({ userId: owner.id, sessionId: login.id, id: newId(), issuedAt: Date.now(), seconds: 3_600 });
 });
 afterAll(() => own.closeAll());
 

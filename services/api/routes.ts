@@ -4,17 +4,17 @@ import { acceptTerms } from './features/accounts/accept-terms.ts';
 import { changePassword } from './features/accounts/change-password.ts';
 import { confirmPasswordReset } from './features/accounts/confirm-password-reset.ts';
 import { deleteMe } from './features/accounts/delete-me.ts';
+import { disownAccount } from './features/accounts/disown-account.ts';
 import { exportAuditLog } from './features/accounts/export-audit-log.ts';
 import { exportConsents } from './features/accounts/export-consents.ts';
 import { getAuthMe } from './features/accounts/get-auth-me.ts';
 import { getConsentHistory } from './features/accounts/get-consent-history.ts';
 import { getMe } from './features/accounts/get-me.ts';
 import { getMyData } from './features/accounts/get-my-data.ts';
-import { login } from './features/accounts/login.ts';
-import { refresh } from './features/accounts/refresh.ts';
 import { register } from './features/accounts/register.ts';
 import { requestPasswordReset } from './features/accounts/request-password-reset.ts';
 import { resendVerification } from './features/accounts/resend-verification.ts';
+import { undoEmailChange } from './features/accounts/undo-email-change.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
 import { listAuditEntries } from './features/admin/list-audit-entries.ts';
@@ -53,6 +53,12 @@ import { getLiveness } from './features/health/get-liveness.ts';
 import { getMetrics } from './features/health/get-metrics.ts';
 import { getNtfyHealth } from './features/health/get-ntfy-health.ts';
 import { getReadiness } from './features/health/get-readiness.ts';
+import { endAllLogins } from './features/logins/end-all-logins.ts';
+import { endLogin } from './features/logins/end-login.ts';
+import { listLogins } from './features/logins/list-logins.ts';
+import { login } from './features/logins/login.ts';
+import { logout } from './features/logins/logout.ts';
+import { refresh } from './features/logins/refresh.ts';
 import { deleteConsumer } from './features/log/delete-consumer.ts';
 import { getConsumer } from './features/log/get-consumer.ts';
 import { getLog } from './features/log/get-log.ts';
@@ -182,7 +188,12 @@ function accountRoutes(deps: ApiDeps): Route[] {
     googleCallback(deps, google),
     appleLogin(deps),
     refresh(deps),
+    logout(deps),
+    listLogins(deps),
+    endLogin(deps),
+    endAllLogins(deps),
     verifyEmail(deps),
+    disownAccount(deps),
     resendVerification(deps),
     requestPasswordReset(deps),
     confirmPasswordReset(deps),
@@ -192,6 +203,7 @@ function accountRoutes(deps: ApiDeps): Route[] {
     getAuthMe(deps),
     getMe(deps),
     updateMe(deps),
+    undoEmailChange(deps),
     getMyData(deps, exportSections(deps)),
     deleteMe(deps),
     // API keys and topic access tokens

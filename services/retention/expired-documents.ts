@@ -1,11 +1,15 @@
+import { registrationLifetimeMs } from '@tocsin/shared/domain/accounts/registration.ts';
+import { addressChangeUndoMs } from '@tocsin/shared/domain/accounts/address-change.ts';
 import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
 import type { Collection, Document } from '@tocsin/shared/ports/documents.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { auditEntries, auditOrigins } from '@tocsin/shared/collections/audit-log.ts';
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts';
+import { knownNetworks } from '@tocsin/shared/collections/known-networks.ts';
 import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { messageLocks } from '@tocsin/shared/collections/message-locks.ts';
+import { registrations } from '@tocsin/shared/collections/registrations.ts';
 import { retentionRuns } from '@tocsin/shared/collections/retention-runs.ts';
 import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
 import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
@@ -31,11 +35,12 @@ const auditRetention: ExpiredDocuments['keptMs'] = ({ auditRetentionMs }) => aud
 export const expiredDocuments: readonly ExpiredDocuments[] = [
   // For a week, a late client gets an expired error instead of an invalid token error.
   row('remove-ended-logins', loginSessions, 'byExpiry', 7 * dayMs),
+  row('remove-known-networks', knownNetworks, 'byTime', 180 * dayMs),
   row('remove-mailed-tokens', mailTokens, 'byExpiry', 7 * dayMs),
   // A node may be unable to extend a session for some minutes although a stream is open.
   row('remove-ended-stream-sessions', streamSessions, 'byExpiry', 10 * minuteMs),
-  // Former addresses whose notice was never sent: longer than its retries, including outages.
-  row('remove-address-changes', addressChanges, 'byTime', 7 * dayMs),
+  row('remove-address-changes', addressChanges, 'byTime', addressChangeUndoMs),
+  row('remove-old-registrations', registrations, 'byTime', registrationLifetimeMs),
   row('remove-old-invites', teamInvites, 'byExpiry', inviteKeptMs),
   // For a node with a slow clock, a key is still valid: more than the clock skew of nodes.
   row('remove-idempotency-keys', idempotencyKeys, 'byExpiry', hourMs),

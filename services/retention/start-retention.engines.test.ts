@@ -193,6 +193,8 @@ describe(`retention, ${engineUnderTest}`, () => {
         refreshHash: newId(),
         refreshedAt: null,
         refresherHash: null,
+        address: null,
+        userAgent: null,
         createdAt: 0,
         expiresAt,
       });
@@ -202,6 +204,8 @@ describe(`retention, ${engineUnderTest}`, () => {
         id: newId(),
         userId: newId(),
         oldEmail: 'a@example.org',
+        passwordHash: null,
+        tokenHash: null,
         changedAt,
       });
     const [gone, kept] = [Date.now() - 7 * dayMs - 1, Date.now() - 7 * dayMs + 60_000];

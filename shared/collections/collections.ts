@@ -6,12 +6,14 @@ import { consents } from './consents.ts';
 import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
 import { devices } from './devices-collection.ts';
 import { identities } from './identities.ts';
+import { knownNetworks } from './known-networks.ts';
 import { logConsumers } from './log-consumers.ts';
 import { mailTokens } from './mail-tokens.ts';
 import { messageLocks } from './message-locks.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
+import { registrations } from './registrations.ts';
 import { retentionRuns, retentionStates } from './retention-runs.ts';
 import { streamSessions } from './stream-sessions.ts';
 import { sweepPlaces } from './sweep-places.ts';
@@ -28,11 +30,13 @@ const all = [
   apiKeys,
   topicTokens,
   loginSessions,
+  knownNetworks,
   teams,
   teamMembers,
   teamInvites,
   consents,
   mailTokens,
+  registrations,
   addressChanges,
   identities,
   subscriptions,

@@ -43,12 +43,27 @@ export const loginSessions: Collection<LoginSession> = {
     refreshHash: 'text',
     refreshedAt: 'time',
     refresherHash: 'text',
+    address: 'text',
+    userAgent: 'text',
     createdAt: 'time',
     expiresAt: 'time',
   },
   uniqueKeys: {},
   indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },
 };
+
+/** More than a person has devices. */
+const listedLoginsMax = 900;
+
+/** Returns the account's newest logins. */
+export function findLogins(documents: Documents, userId: string): Promise<LoginSession[]> {
+  return documents.find(loginSessions, {
+    index: 'byUser',
+    equals: { userId },
+    descending: true,
+    limit: listedLoginsMax,
+  });
+}
 
 /** The maximum number of keys per account. */
 export const apiKeysMax = 100;

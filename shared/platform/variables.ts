@@ -230,6 +230,9 @@ const retention = {
     description:
       'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight. Nodes cache for up to 5 seconds; 10 to 86,400',
   }),
+  LOGIN_LIFETIME_DAYS: days.default(90).register(variableDocs, {
+    description: 'time after which a login ends although it is refreshed. Fractions are allowed',
+  }),
   TEAM_GRACE_DAYS: optionalDays.default(7).register(variableDocs, {
     description:
       'grace period of a team whose owner is below the TEAM tier; then the team is deactivated. Fractions are allowed',

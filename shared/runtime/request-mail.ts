@@ -14,27 +14,40 @@ export interface RequestMailDeps {
   readonly makeId: MakeId;
 }
 
-/** Prevents flooding a mailbox. */
-const mailsPerHour = 5;
+/**
+ * Prevents flooding a mailbox: the maximum per requester, so that a stranger does not use up the emails of the owner, and the
+ * maximum of all requesters.
+ */
+const mailsPerHour = { requester: 5, everyone: 20 } as const;
+
+/** The recipient and the requester: a client address or the ID of an account. */
+export interface MailTo {
+  readonly email: string;
+  readonly requester: string;
+}
 
 /**
  * Enqueues an email for the notifier. If the address has reached its limit, silently does nothing, so that responses
  * reveal nothing about the mailbox. Throws `unavailable` if the queue is unreachable.
  */
-export async function requestMail(deps: RequestMailDeps, address: string, job: MailJob): Promise<void> {
-  if (await takeMailBudget(deps, address, job.kind)) await addMail(deps, job);
+export async function requestMail(deps: RequestMailDeps, to: MailTo, job: MailJob): Promise<void> {
+  if (await takeMailBudget(deps, to, job.kind)) await addMail(deps, job);
 }
 
-/** Counts an email of this kind to the address, and returns whether it may be sent: at most five of a kind per hour. */
-export async function takeMailBudget(deps: RequestMailDeps, address: string, kind: MailKind): Promise<boolean> {
+/**
+ * Counts an email of this kind to the address, and returns whether it may be sent: at most five of a kind per hour and
+ * requester, and 20 in total.
+ */
+export async function takeMailBudget(deps: RequestMailDeps, to: MailTo, kind: MailKind): Promise<boolean> {
   if (!deps.config.RATE_LIMITS) return true;
-  const window = {
-    key: `mail:{${hashSecret(`${kind} ${address}`)}}`,
-    limit: mailsPerHour,
-    span: { lengthMs: 3_600_000 },
-  };
-  const { accepted } = await deps.engine.bus.takeBudget([window], deps.clock());
-  if (!accepted) deps.log.warn({ kind }, 'email not sent: the address received five of this kind within an hour');
+  const everyone = `mail:{${hashSecret(`${kind} ${to.email}`)}}`;
+  const span = { lengthMs: 3_600_000 };
+  const windows = [
+    { key: `${everyone}:${hashSecret(to.requester)}`, limit: mailsPerHour.requester, span },
+    { key: everyone, limit: mailsPerHour.everyone, span },
+  ];
+  const { accepted } = await deps.engine.bus.takeBudget(windows, deps.clock());
+  if (!accepted) deps.log.warn({ kind }, 'email not sent: the address received too many of this kind within an hour');
   return accepted;
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { LoginSession } from '../domain/accounts/credentials.ts';
 import type { Device, Platform } from '../domain/push/device.ts';
 import type { Message } from '../domain/messages/message.ts';
 import { defaultMobileSettings, type Subscription } from '../domain/push/subscription.ts';
@@ -155,5 +156,21 @@ export function newMessage(topicId: string, given: Partial<Message> = {}): Messa
     deletedAt: null,
     editedAt: null,
     ...given,
+  };
+}
+
+/** A login of the account that has ended. */
+export function newLogin(userId: string, fields: Partial<LoginSession> = {}): New<LoginSession> {
+  return {
+    id: newId(),
+    userId,
+    refreshHash: newId(),
+    refreshedAt: null,
+    refresherHash: null,
+    address: null,
+    userAgent: null,
+    createdAt: 1,
+    expiresAt: 1,
+    ...fields,
   };
 }

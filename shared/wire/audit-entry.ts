@@ -67,7 +67,9 @@ export function toAuditEntryJson(
     within: withinId === null ? null : { type: withinType!, id: withinId },
     details: {
       ...entry.details,
-      ...(entry.action === 'account.email_changed' ? { former_email: origin?.formerEmail ?? null } : {}),
+      ...(entry.action === 'account.email_changed' || entry.action === 'account.email_change_undone'
+        ? { former_email: origin?.formerEmail ?? null }
+        : {}),
     },
   };
 }

@@ -217,7 +217,13 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await see(refused, 'access_denied');
     const person = await registerVerified();
     const { access, refresh } = await logIn(person);
-    const page = await chromium.open(`/auth/callback#access_token=${access}&refresh_token=${refresh}`);
+    const forged = await chromium.open(`/auth/callback#access_token=${access}&refresh_token=${refresh}`);
+    await see(forged, 'This login did not begin in this tab');
+    const page = await chromium.open('/console/login');
+    await page.evaluate(() => sessionStorage.setItem('tocsin.provider-login', 'marker'));
+    await page.goto(
+      here(new URL(`http://app/auth/callback#access_token=${access}&refresh_token=${refresh}&app_state=marker`)),
+    );
     await heading(page, 'My topics');
     await see(page, person.username);
     expect([pathOf(page), new URL(page.url()).hash]).toEqual(['/console', '']);

@@ -152,3 +152,29 @@ test('accepts any number of correct logins, concurrently and in sequence', async
   const sessions = new Set(answers.map(({ body }) => body.refresh_token as string));
   expect(sessions.size).toBe(12);
 });
+
+test('many addresses guess at most ten passwords per minute, without locking out known devices and networks', async () => {
+  const account = await stack.person();
+  const known = new Client();
+  const login = (client: Client, password: string, headers = {}) =>
+    client.call('POST', '/auth/login', { json: { email: account.email, password }, headers });
+  const cookie = (await login(known, account.password)).headers.get('set-cookie')!.split(';')[0]!;
+  const guesses = await Promise.all(Array.from({ length: 14 }, (_, index) => login(new Client(), `guess ${index}`)));
+  expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10);
+  const refused = await login(new Client(), account.password);
+  expect(refused).toMatchObject({ status: 429, body: { detail: 'Too many failed logins' } });
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+
+  expect((await login(known, account.password)).status).toBe(200);
+  expect((await login(new Client(), account.password, { Cookie: cookie })).status).toBe(200);
+  const other = await stack.person();
+  const foreign = (await tryLogIn(other)).headers.get('set-cookie')!.split(';')[0]!;
+  expect((await login(new Client(), account.password, { Cookie: foreign })).status).toBe(429);
+
+  const owner = new Client();
+  await owner.call('POST', '/auth/password-reset/request', { json: { email: account.email } });
+  const token = (await mailedLink(account.email, 'password-reset')).hash.slice('#token='.length);
+  const reset = { json: { token, new_password: 'a new password' } };
+  expect((await owner.call('POST', '/auth/password-reset/confirm', reset)).status).toBe(200);
+  expect((await login(owner, 'a new password')).status).toBe(200);
+});

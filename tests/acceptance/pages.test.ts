@@ -11,6 +11,7 @@ const consolePaths = [
   '/auth/callback',
   '/auth/reset-password',
   '/auth/accept-invite',
+  '/auth/undo-email-change',
 ];
 
 test.each(consolePaths)(

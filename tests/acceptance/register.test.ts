@@ -62,20 +62,6 @@ test('a newer verification link invalidates the older one', async () => {
   expect((await open(newer)).headers.get('location')).toMatch(/status=success$/);
 });
 
-test('a new registration replaces an unverified account with the same email and invalidates its link', async () => {
-  const squatter = newRegistration({ password: 'password of a squatter' });
-  await register(squatter);
-  const squattersLink = await mailedLink(squatter.email, 'verify-email');
-
-  const owner = { ...squatter, password: 'password of the owner' };
-  expect((await register(owner)).status).toBe(201);
-  expect((await open(squattersLink)).headers.get('location')).toMatch(/status=error/);
-  await open(await mailedLink(owner.email, 'verify-email', 2));
-
-  expect((await tryLogIn(squatter)).status).toBe(401);
-  await logIn(owner);
-});
-
 test('a verified email and a username in any case are taken', async () => {
   const taken = await registerVerified();
   expect(await register(newRegistration({ email: taken.email.toUpperCase() }))).toMatchObject({

@@ -43,6 +43,7 @@ const parameters: Readonly<Record<string, (world: World) => string>> = {
   topic_id: ({ topic }) => topic.id,
   message_id: ({ message }) => message.id,
   key_id: ({ key }) => key.id,
+  session_id: ({ login }) => login.id,
   token_id: ({ token }) => token.id,
   team_id: ({ team }) => team,
   user_id: ({ other }) => other.id,
@@ -113,6 +114,7 @@ test.each(withParameters.map((operation) => [operation.name, operation] as const
 test('returns 404, not 403, for objects of another account', async () => {
   for (const path of [
     `/api/keys/${world.key.id}`,
+    `/auth/sessions/${world.login.id}`,
     `/api/devices/${world.device.id}`,
     `/api/subscriptions/${world.subscription.id}`,
     `/api/teams/invites/${world.invite.id}`,

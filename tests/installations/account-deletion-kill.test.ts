@@ -4,7 +4,7 @@ import { accountErasures } from '@tocsin/shared/collections/account-erasures.ts'
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
-import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { newLogin, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { findTraces } from '../support/find-traces.ts';
 import { Client, createAccount, createTopic } from '../support/stack.ts';
@@ -27,19 +27,7 @@ test('completes a deletion that SIGKILL interrupted', async () => {
   expect((await new Client(undefined, running.urls).call('POST', `/${topic.name}`, { text })).status).toBe(200);
   for (let made = 0; made < topicCount; made += 500)
     await documents.commit(Array.from({ length: 500 }, () => write.insert(topics, newTopic(id))));
-  await documents.commit(
-    Array.from({ length: 500 }, () =>
-      write.insert(loginSessions, {
-        id: newId(),
-        userId: id,
-        refreshHash: newId(),
-        refreshedAt: null,
-        refresherHash: null,
-        createdAt: 1,
-        expiresAt: 1,
-      }),
-    ),
-  );
+  await documents.commit(Array.from({ length: 500 }, () => write.insert(loginSessions, newLogin(id))));
   const owned = () => documents.count(topics, { index: 'byOwner', equals: { ownerId: id } });
 
   const api = running.servers.find((server) => server.url === running.urls[0])!;

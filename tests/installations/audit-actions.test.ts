@@ -55,14 +55,23 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     };
   },
   'login.revoked': async () => {
-    const [person, client] = [await stack.person(), new Client()];
+    const [person, owner, client] = [await stack.person(), new Client(), new Client()];
     const { refresh_token: token } = await made(
-      client.call('POST', '/auth/login', { json: { email: person.email, password: person.password } }),
+      owner.call('POST', '/auth/login', { json: { email: person.email, password: person.password } }),
     );
-    await made(client.call('POST', '/auth/refresh', { json: { refresh_token: token } }));
+    await made(owner.call('POST', '/auth/refresh', { json: { refresh_token: token } }));
     expect((await client.call('POST', '/auth/refresh', { json: { refresh_token: token } })).status).toBe(401);
     return {
       ...byNobody(client.address, 'refresh_token'),
+      subject: account(person),
+      details: { session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    };
+  },
+  'login.ended': async () => {
+    const person = await stack.person();
+    await made(person.post('/auth/logout'));
+    return {
+      ...by(person),
       subject: account(person),
       details: { session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     };
@@ -136,6 +145,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(person.patch('/api/users/me', { email: newRegistration().email }));
     return { ...by(person), subject: account(person), details: { former_email: person.email } };
   },
+  'account.email_change_undone': 'tests/engines/email-change.test.ts',
   'account.deleted': async () => {
     const person = await stack.person();
     await made(person.delete('/api/users/me', { password: person.password }));
@@ -256,6 +266,13 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(operator.put(`/admin/topics/${topic.name}/hold`));
     await made(operator.delete(`/admin/topics/${topic.name}/hold`));
     return { ...byOperator, subject: { type: 'topic', ...topic } };
+  },
+  'message.edited': async () => {
+    const { person, topic } = await topicOf();
+    const { id } = await made(stack.caller().publish(topic.name));
+    await made(person.patch(`/api/${topic.name}/messages/${id}`, { message: 'another text' }));
+    await made(person.patch(`/api/${topic.name}/messages/${id}`, {}));
+    return { ...by(person), subject: { type: 'message', id, name: null }, within: inTopic(topic) };
   },
   'message.deleted': async () => {
     const { person, topic } = await topicOf();

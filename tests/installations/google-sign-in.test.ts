@@ -51,6 +51,21 @@ const me = async (outcome: Record<string, string>) =>
 const logIn = (json: { email: string; password: string }) =>
   new Client(undefined, running.urls).call('POST', '/auth/login', { json });
 
+test('the redirect to the app returns its app_state, also with an error', async () => {
+  const answered = async (answer: string) => {
+    const browser = new Browser();
+    const form = await browser.open(`${loginUrl()}?app_state=marker-1`, { isReached: isAtForm });
+    return finish(browser, form.url, answer);
+  };
+  expect(await answered(`person=${newPerson().subject}`)).toMatchObject({
+    access_token: expect.any(String),
+    app_state: 'marker-1',
+  });
+  expect(await answered('deny')).toEqual({ error: 'access_denied', app_state: 'marker-1' });
+  const odd = await new Client(undefined, running.urls).call('GET', '/auth/google/login?app_state=a%26b');
+  expect(odd.status).toBe(422);
+});
+
 test('a Google sign-in creates a verified account without password, with a username derived from the email', async () => {
   const { subject, email } = newPerson({ picture: 'https://pictures.example/a.png' });
   const outcome = await signIn(subject);

@@ -135,7 +135,8 @@ test('no password, token, key, emailed token or text reaches a log, however it i
       .status,
   ).toBe(200);
   for (const status of [200, 401]) {
-    const answer = await client.call('POST', '/auth/refresh', { json: { refresh_token: refreshToken } });
+    const headers = { 'User-Agent': `client ${status}` };
+    const answer = await client.call('POST', '/auth/refresh', { json: { refresh_token: refreshToken }, headers });
     expect(answer.status).toBe(status);
     if (status === 200) secret('next refresh token', answer.body.refresh_token as string);
   }

@@ -64,5 +64,12 @@ async function addStoredParts(documents: Documents, userId: string): Promise<voi
   const subject = randomUUID();
   await documents.insert(identities, { id: randomUUID(), provider: 'google', subject, userId, linkedAt: now });
   const { email: oldEmail } = newRegistration();
-  await documents.insert(addressChanges, { id: randomUUID(), userId, oldEmail, changedAt: now });
+  await documents.insert(addressChanges, {
+    id: randomUUID(),
+    userId,
+    oldEmail,
+    passwordHash: null,
+    tokenHash: null,
+    changedAt: now,
+  });
 }

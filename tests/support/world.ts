@@ -9,6 +9,7 @@ export interface World {
   readonly topic: { id: string; name: string };
   readonly message: { id: string };
   readonly key: { id: string };
+  readonly login: { id: string };
   readonly token: { id: string };
   readonly team: string;
   readonly invite: { id: string };
@@ -39,6 +40,7 @@ export async function makeWorld(stack: StackUse): Promise<World> {
     device,
     message: (await owner.publish(topic.name)).body,
     key: (await owner.post('/api/keys', { name: 'k' })).body,
+    login: (await owner.get('/auth/sessions')).body[0],
     token: (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body,
     subscription: (await owner.post('/api/subscriptions', { topic_name: topic.name })).body,
   };
@@ -52,6 +54,7 @@ export async function snapshotOf({ owner, topic, team }: World): Promise<unknown
     '/api/users/me',
     '/auth/me',
     '/auth/consent-history',
+    '/auth/sessions',
     '/api/topics/my',
     `/api/topics/${topic.name}/access-tokens`,
     `/api/topics/${topic.name}/consumers`,
@@ -135,6 +138,17 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
     by: 'nobody',
     body: () => ({ identity_token: 'x.y.z', user: 'u', full_name: { givenName: 'a', familyName: 'b' } }),
   },
+  'POST /auth/verify-email/undo': {
+    path: () => '/auth/verify-email/undo',
+    by: 'nobody',
+    body: () => ({ token: 'x' }),
+  },
+  'POST /auth/email-change/undo': {
+    path: () => '/auth/email-change/undo',
+    by: 'nobody',
+    body: () => ({ token: 'x' }),
+  },
+  'DELETE /auth/sessions': { path: () => '/auth/sessions' },
   'POST /auth/refresh': { path: () => '/auth/refresh', by: 'nobody', body: () => ({ refresh_token: 'x' }) },
   'POST /auth/resend-verification': {
     path: () => '/auth/resend-verification',

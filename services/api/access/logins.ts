@@ -1,22 +1,26 @@
-import type { LoginSession } from '@tocsin/shared/domain/accounts/credentials.ts';
+import { userAgentLengthMax, type LoginSession } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { IdentityProvider } from '@tocsin/shared/domain/accounts/identity.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import { deriveSecret, hashSecret, isSignedText, makeSecret, signText } from '@tocsin/shared/platform/secrets.ts';
-import { write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
+import { UniqueKeyViolation, write, type Changes, type New, type Write } from '@tocsin/shared/ports/documents.ts';
 import {
   changeAndEndLogins as storeChange,
   type DecidedChange,
 } from '@tocsin/shared/operations/accounts/change-and-end-logins.ts';
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
+import { knownNetworks } from '@tocsin/shared/collections/known-networks.ts';
+import { rememberNetwork } from './remember-network.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { updateWith } from '@tocsin/shared/documents/update-with.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { z } from 'zod';
 import { accessTokenSeconds, refreshTokenMs } from '../http/access-tokens.ts';
+import { networkOf } from '../http/client-address.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { auditAs } from '../audit.ts';
 import type { RequestContext } from '../http/route.ts';
+import { sendNotice } from './send-notice.ts';
 
 /** The pair of tokens returned by a login, a refresh or a password change. */
 export const loginTokensSchema = z.object({
@@ -68,7 +72,8 @@ export interface NewLogin {
 }
 
 export function newLogin(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'engine' | 'makeId'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'engine' | 'makeId' | 'wholeAddress'>,
+  context: Pick<RequestContext, 'request'>,
   userId: string,
 ): NewLogin {
   const id = deps.makeId();
@@ -80,27 +85,50 @@ export function newLogin(
     refreshHash: hashSecret(refreshToken),
     refreshedAt: null,
     refresherHash: null,
+    ...clientOf(deps, context),
     createdAt: now,
-    expiresAt: now + refreshTokenMs,
+    expiresAt: refreshExpiry(deps, { createdAt: now }, now),
   };
   return { id, insert: write.insert(loginSessions, session), tokens: () => tokensOf(deps, session, refreshToken) };
 }
 
+function clientOf(
+  deps: Pick<ApiDeps, 'wholeAddress'>,
+  { request }: Pick<RequestContext, 'request'>,
+): Pick<LoginSession, 'address' | 'userAgent'> {
+  return {
+    address: deps.wholeAddress(request),
+    userAgent: request.headers['user-agent']?.slice(0, userAgentLengthMax) ?? null,
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** The end of a login, however often it is refreshed. */
+const loginEnd = (deps: Pick<ApiDeps, 'config'>, { createdAt }: Pick<LoginSession, 'createdAt'>): number =>
+  createdAt + deps.config.LOGIN_LIFETIME_DAYS * dayMs;
+
+const refreshExpiry = (deps: Pick<ApiDeps, 'config'>, session: Pick<LoginSession, 'createdAt'>, now: number): number =>
+  Math.min(now + refreshTokenMs, loginEnd(deps, session));
+
 async function tokensOf(
-  deps: Pick<ApiDeps, 'accessTokens'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'config'>,
   session: New<LoginSession>,
   refreshToken: string,
 ): Promise<LoginTokens> {
+  const issuedAt = session.refreshedAt ?? session.createdAt;
+  const seconds = Math.min(accessTokenSeconds, Math.ceil((loginEnd(deps, session) - issuedAt) / 1_000));
   return {
     access_token: await deps.accessTokens.sign({
       userId: session.userId,
       sessionId: session.id,
       id: deriveSecret(refreshToken, 'access-token', session.id),
-      issuedAt: session.refreshedAt ?? session.createdAt,
+      issuedAt,
+      seconds,
     }),
     refresh_token: refreshToken,
     token_type: 'bearer',
-    expires_in: accessTokenSeconds,
+    expires_in: seconds,
   };
 }
 
@@ -113,26 +141,36 @@ export interface Opening {
   readonly set?: Changes<User>;
 }
 
-/** Creates a login, sets `last_login` and the given changes, and writes the audit entry in one commit. */
+const isRememberedConcurrently = (error: unknown): boolean =>
+  error instanceof UniqueKeyViolation && error.collection === knownNetworks.name;
+
+/**
+ * Creates a login, sets `last_login` and the given changes, and writes the audit entry in one commit. Emails the owner about
+ * a login from a network without earlier logins.
+ */
 export async function openLogin(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   opening: Opening,
 ): Promise<{ user: User; tokens: LoginTokens }> {
   const { documents } = deps.engine;
   const { userId, through } = opening;
-  const login = newLogin(deps, userId);
+  const login = newLogin(deps, context, userId);
   const set = { ...opening.set, lastLogin: deps.clock() };
   const recorded = auditAs(deps, context, { actor: userId, through, credentialId: login.id })({
     action: 'login.succeeded',
     subject: { id: userId },
     details: { method: through },
   });
-  const user = await retryStale(async () => {
+  const network = networkOf(deps.wholeAddress(context.request));
+  const { user, isNew } = await retryStale(async () => {
     const found = opening.requireActive(await documents.get(users, userId));
-    return updateWith(documents, users, found, { set, otherWrites: [login.insert, ...recorded] });
-  });
+    const remembered = await rememberNetwork(documents, { userId, network, now: deps.clock() });
+    const otherWrites = [login.insert, ...remembered.writes, ...recorded];
+    return { user: await updateWith(documents, users, found, { set, otherWrites }), isNew: remembered.isNew };
+  }, isRememberedConcurrently);
   await deps.directory.changed({ kind: 'user', userId });
+  if (isNew) await sendNotice(deps, user.email, { kind: 'new-login', sessionId: login.id });
   return { user, tokens: await login.tokens() };
 }
 
@@ -143,7 +181,7 @@ export async function openLogin(
  * `Could not validate credentials` for anything else.
  */
 export async function refreshLogin(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   refreshToken: string,
 ): Promise<LoginTokens> {
@@ -177,7 +215,7 @@ function isRepeated(session: LoginSession, { successors, refresherHash }: Exchan
 }
 
 async function rotate(
-  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   exchange: Exchange,
 ): Promise<LoginSession> {
@@ -205,7 +243,8 @@ async function rotate(
     refreshHash: hashSecret(exchange.successors[0]!),
     refreshedAt: now,
     refresherHash: exchange.refresherHash,
-    expiresAt: now + refreshTokenMs,
+    ...clientOf(deps, context),
+    expiresAt: refreshExpiry(deps, session, now),
   });
 }
 

@@ -1,61 +1,58 @@
-import { LimitReached } from '@tocsin/shared/domain/errors.ts';
+import { KeyedMutex } from '@tocsin/shared/async/keyed-mutex.ts';
 import { hashSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { BudgetWindow } from '@tocsin/shared/ports/bus/rate-limiter.ts';
 import type { ApiDeps } from '../api-deps.ts';
-import { windowsTaken } from '../http/rate-limit.ts';
+import { withinBudgets } from './within-budgets.ts';
 import type { RequestContext } from '../http/route.ts';
+
+const minuteMs = 60_000;
 
 /** Prevents guessing passwords over HTTP. Not configurable, but RATE_LIMITS=off disables it with the other limits. */
 const failuresPerMinute = 5;
 
-/** Runs a password check and refuses further checks for the email from this client after five failures. */
-export type PasswordAttempts = (
-  context: RequestContext,
-  email: string,
-  check: () => Promise<boolean>,
-) => Promise<boolean>;
+/**
+ * The failures of an account over all clients that it does not know: after each limit, the next guess waits longer, so that
+ * many addresses guess at most 100 passwords per day.
+ */
+const failuresPerAccount = [
+  { name: 'minute', limit: 10, lengthMs: minuteMs },
+  { name: 'hour', limit: 30, lengthMs: 60 * minuteMs },
+  { name: 'day', limit: 100, lengthMs: 24 * 60 * minuteMs },
+] as const;
+
+const refusal = 'Too many failed logins';
+
+export interface PasswordAttempt {
+  readonly email: string;
+  /** Whether the account knows the client, so that failures of other clients do not slow it down. */
+  readonly isKnownClient: boolean;
+  readonly check: () => Promise<boolean>;
+}
+
+/** Runs a password check and refuses further checks after too many failures. */
+export type PasswordAttempts = (context: RequestContext, attempt: PasswordAttempt) => Promise<boolean>;
 
 /**
  * Throws `limited` `Too many failed logins` if five checks for the email from this client's address have failed
- * within a minute. Checks of one pair run sequentially on a node, and each uses one of the five while it runs, so
- * that concurrent guesses get at most five results.
+ * within a minute, or too many from all unknown clients. Checks of one pair, and those of unknown clients, run sequentially on
+ * a node, and each uses one of the attempts while it runs, so that concurrent guesses get no more results.
  */
 export function passwordAttempts(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine'>): PasswordAttempts {
-  const turns = new Map<string, Promise<unknown>>();
-  return async (context, email, check) => {
+  const turns = new KeyedMutex();
+  return async (context, { email, isKnownClient, check }) => {
     if (!deps.config.RATE_LIMITS) return check();
-    const key = `failed-login:{${hashSecret(`${email} ${context.address}`)}}`;
-    const turn = (turns.get(key) ?? Promise.resolve()).then(() => attempt(deps, { key, check }));
-    const settled = turn.catch(() => undefined);
-    turns.set(key, settled);
-    try {
-      return await turn;
-    } finally {
-      if (turns.get(key) === settled) turns.delete(key);
-    }
+    const pair = keyOf(`${email} ${context.address}`);
+    const ofPair = [{ key: pair, limit: failuresPerMinute, span: { lengthMs: minuteMs } }];
+    const sets = isKnownClient ? [ofPair] : [ofPair, windowsOfAccount(email)];
+    return turns.run(isKnownClient ? pair : keyOf(email), () =>
+      withinBudgets(deps, { sets, detail: refusal, isCounted: (isRight) => !isRight }, check),
+    );
   };
 }
 
-async function attempt(
-  deps: Pick<ApiDeps, 'clock' | 'engine'>,
-  of: { key: string; check: () => Promise<boolean> },
-): Promise<boolean> {
-  const { bus } = deps.engine;
-  const windows: BudgetWindow[] = [{ key: of.key, limit: failuresPerMinute, span: { lengthMs: 60_000 } }];
-  const now = deps.clock();
-  const state = await bus.takeBudget(windows, now);
-  if (!state.accepted)
-    throw new LimitReached(
-      'Too many failed logins',
-      { limit: failuresPerMinute, resetAt: state.windows[0]!.resetAt },
-      now,
-    );
-  let hasFailed = false;
-  try {
-    const isRight = await of.check();
-    hasFailed = !isRight;
-    return isRight;
-  } finally {
-    if (!hasFailed) await bus.refundBudget(windowsTaken({ windows, state }), deps.clock());
-  }
+const keyOf = (holder: string): string => `failed-login:{${hashSecret(holder)}}`;
+
+function windowsOfAccount(email: string): BudgetWindow[] {
+  const key = keyOf(email);
+  return failuresPerAccount.map(({ name, limit, lengthMs }) => ({ key: `${key}:${name}`, limit, span: { lengthMs } }));
 }

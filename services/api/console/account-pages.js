@@ -1,7 +1,7 @@
 import { checkbox, element, field, form, narrowCard } from './element.js';
 import { hasGoogleLogin, sendsEmails } from './features.js';
 import { loginPath, navigate, nextPath } from './navigate.js';
-import { call, keepSession } from './session.js';
+import { beginProviderLogin, call, endProviderLogin, endSession, keepSession } from './session.js';
 
 const email = { id: 'email', label: 'Email', type: 'email', required: true, autocomplete: 'email', maxlength: '254' };
 const newPassword = {
@@ -48,7 +48,7 @@ export function loginPage() {
         action: 'Log in with Google',
         isPlain: true,
         send() {
-          location.assign('/auth/google/login');
+          location.assign(`/auth/google/login?app_state=${beginProviderLogin()}`);
         },
       }),
   );
@@ -177,11 +177,21 @@ export function resetPasswordPage() {
   );
 }
 
+/** Returns the content of the cookie that came with the redirect, and removes it. */
+function takeVerified() {
+  const value = /(?:^|; )tocsin_verified=([A-Za-z0-9_-]+)/.exec(document.cookie)?.[1];
+  if (value === undefined) return {};
+  document.cookie = 'tocsin_verified=; Max-Age=0; Path=/auth/verified';
+  const bytes = Uint8Array.from(atob(value.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
 export function verifiedPage() {
   const query = new URLSearchParams(location.search);
+  const { username, removal } = takeVerified();
   const isGood = query.get('status') === 'success';
   const text = isGood
-    ? 'Your email address is verified. You can log in now.'
+    ? `Your email address is verified${username ? ` for the account “${username}”` : ''}. You can log in now.`
     : (query.get('message') ?? 'Could not verify the email address.');
   return narrowCard(
     isGood ? 'Email address verified' : 'Not verified',
@@ -192,14 +202,62 @@ export function verifiedPage() {
       link('/console/login', 'Log in'),
       isGood ? null : link('/console/resend', 'Request a new link'),
     ),
+    isGood && removal && element('hr'),
+    isGood &&
+      removal &&
+      element(
+        'p',
+        { class: 'soft' },
+        `If you did not create the account “${username}”, remove it. This cannot be undone.`,
+      ),
+    isGood &&
+      removal &&
+      form({
+        action: 'This was not me: remove the account',
+        isPlain: true,
+        async send() {
+          await call('POST', '/auth/verify-email/undo', { json: { token: removal }, isPublic: true });
+          return `The account “${username}” was removed.`;
+        },
+      }),
+  );
+}
+
+export function undoEmailChangePage() {
+  const token = takeFragment().get('token');
+  if (!token)
+    return narrowCard(
+      'Undo the change of your email address',
+      element(
+        'p',
+        { class: 'note bad', role: 'alert' },
+        'This link is incomplete. Open the complete link that you received.',
+      ),
+    );
+  return narrowCard(
+    'Undo the change of your email address',
+    element(
+      'p',
+      {},
+      'The address that received this link becomes the email address of the account again, all logins end, and you receive a link to set a new password.',
+    ),
+    form({
+      action: 'Undo the change',
+      async send() {
+        await call('POST', '/auth/email-change/undo', { json: { token }, isPublic: true });
+        endSession();
+        return 'The email address is restored and all logins have ended. Set a new password with the link that you receive.';
+      },
+    }),
   );
 }
 
 /** The target of the redirect after a Google login, with tokens or an error code in the fragment. */
 export function callbackPage() {
   const values = takeFragment();
+  const isOurs = endProviderLogin(values.get('app_state'));
   const [access_token, refresh_token] = [values.get('access_token'), values.get('refresh_token')];
-  if (access_token && refresh_token) {
+  if (access_token && refresh_token && isOurs) {
     keepSession({ access_token, refresh_token, user: null });
     navigate('/console', { replace: true });
     return element('p', { role: 'status' }, 'Logging in …');
@@ -209,7 +267,9 @@ export function callbackPage() {
     element(
       'p',
       { class: 'note bad', role: 'alert' },
-      `The login with the provider failed: ${values.get('error') ?? 'no tokens received'}`,
+      access_token && !isOurs
+        ? 'This login did not begin in this tab. Log in again.'
+        : `The login with the provider failed: ${values.get('error') ?? 'no tokens received'}`,
     ),
     element('p', { class: 'links' }, link('/console/login', 'Log in')),
   );

@@ -6,6 +6,7 @@ import {
   registerPage,
   resendPage,
   resetPasswordPage,
+  undoEmailChangePage,
   verifiedPage,
 } from './account-pages.js';
 import { element, note } from './element.js';
@@ -23,6 +24,7 @@ const pages = [
   { form: /^\/console\/forgot-password$/, title: 'Forgot your password?', show: forgotPasswordPage },
   { form: /^\/console\/resend$/, title: 'Verify your email address', show: resendPage },
   { form: /^\/auth\/reset-password$/, title: 'Set a new password', show: resetPasswordPage },
+  { form: /^\/auth\/undo-email-change$/, title: 'Undo the change of your email address', show: undoEmailChangePage },
   { form: /^\/auth\/accept-invite$/, title: 'Join a team', show: acceptInvitePage },
   { form: /^\/auth\/verified$/, title: 'Your email address', show: verifiedPage },
   { form: /^\/auth\/callback$/, title: 'Log in', show: callbackPage },
@@ -91,7 +93,9 @@ function renderNav() {
   document.getElementById('nav').replaceChildren(...links);
 }
 
-function logOut() {
+async function logOut() {
+  // Without a connection, the login only ends in this tab.
+  await call('POST', '/auth/logout').catch(() => undefined);
   endSession();
   navigate('/console/login');
 }

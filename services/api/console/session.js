@@ -18,6 +18,23 @@ export function keepSession({ access_token, refresh_token, user = session()?.use
   sessionStorage.setItem(storedAs, JSON.stringify({ access_token, refresh_token, user }));
 }
 
+const providerLoginStoredAs = 'tocsin.provider-login';
+
+/** Starts a login with a provider. Returns a value that the provider's redirect must bring back to this tab. */
+export function beginProviderLogin() {
+  // randomUUID does not exist on pages without HTTPS.
+  const marker = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16)).join('-');
+  sessionStorage.setItem(providerLoginStoredAs, marker);
+  return marker;
+}
+
+/** Whether this tab began the login. Only once, so that a link of another site cannot replace the session. */
+export function endProviderLogin(marker) {
+  const expected = sessionStorage.getItem(providerLoginStoredAs);
+  sessionStorage.removeItem(providerLoginStoredAs);
+  return expected !== null && marker === expected;
+}
+
 export function endSession() {
   sessionStorage.removeItem(storedAs);
 }

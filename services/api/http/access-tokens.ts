@@ -27,6 +27,8 @@ export interface IssuedToken {
   readonly id: string;
   /** Unix time in milliseconds. */
   readonly issuedAt: number;
+  /** Lifetime. */
+  readonly seconds: number;
 }
 
 export interface AccessTokens {
@@ -77,7 +79,7 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
   }
 
   return {
-    sign({ userId, sessionId, id, ...issued }) {
+    sign({ userId, sessionId, id, seconds, ...issued }) {
       const issuedAt = Math.floor(issued.issuedAt / 1000);
       return new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: algorithm, typ: tokenType })
@@ -86,7 +88,7 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
         .setAudience(audience)
         .setJti(id)
         .setIssuedAt(issuedAt)
-        .setExpirationTime(issuedAt + accessTokenSeconds)
+        .setExpirationTime(issuedAt + seconds)
         .sign(keys[0]!);
     },
     async verify(token) {

@@ -118,7 +118,6 @@ export function windowHeaders({
 }
 
 /** Throws LimitReached with the window that blocks longest if the use was refused. */
-export function requireBudget(budget: Budget | null, now: number): void {
-  if (budget !== null && !budget.state.accepted)
-    throw new LimitReached('Rate limit exceeded', shownWindow(budget), now);
+export function requireBudget(budget: Budget | null, now: number, detail = 'Rate limit exceeded'): void {
+  if (budget !== null && !budget.state.accepted) throw new LimitReached(detail, shownWindow(budget), now);
 }

@@ -7,18 +7,20 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { hashSecret, makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
+import { setUndoToken } from '@tocsin/shared/collections/address-changes.ts';
 import { storeMailToken } from '@tocsin/shared/collections/mail-tokens.ts';
+import { findRegistrations, setRegistrationToken } from '@tocsin/shared/collections/registrations.ts';
 import { setInviteToken } from '@tocsin/shared/collections/team-invites.ts';
 import { findMemberships, findOwnedTeams, findTeam } from '@tocsin/shared/collections/teams.ts';
 import { findUserByEmail, users } from '@tocsin/shared/collections/users.ts';
+import { composeNotice } from './compose-notice.ts';
 import { addressChangedMail } from './templates/address-changed-mail.ts';
 import type { Mail } from './templates/mail.ts';
 import { passwordResetMail } from './templates/password-reset-mail.ts';
 import { teamInviteMail } from './templates/team-invite-mail.ts';
 import { teamLapseMail } from './templates/team-lapse-mail.ts';
 import { teamRemovalMail } from './templates/team-removal-mail.ts';
-import { verifyEmailMail } from './templates/verify-email-mail.ts';
+import { verifyEmailMail, type VerificationLink } from './templates/verify-email-mail.ts';
 
 export interface ComposeMailDeps {
   readonly documents: Documents;
@@ -36,14 +38,8 @@ export interface ComposeMailDeps {
  */
 export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<Mail | null> {
   switch (job.kind) {
-    case 'verify-email': {
-      const user = await findRecipient(deps, job.userId);
-      if (user === null || user.isVerified) return null;
-      return verifyEmailMail(
-        recipient(user),
-        `${deps.baseUrl}/auth/verify-email?token=${await makeToken(deps, 'verify-email', user)}`,
-      );
-    }
+    case 'verify-email':
+      return composeVerification(deps, job);
     case 'password-reset': {
       const user = await findRecipient(deps, job.userId);
       if (user === null) return null;
@@ -53,11 +49,12 @@ export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<
       );
     }
     case 'address-changed': {
-      const change = await deps.documents.get(addressChanges, job.addressChangeId);
+      const token = makeSecret();
+      const change = await setUndoToken(deps.documents, job.addressChangeId, hashSecret(token));
       const user = change === null ? null : await findRecipient(deps, change.userId);
-      return change === null || user === null
-        ? null
-        : addressChangedMail({ name: user.username, address: change.oldEmail });
+      if (change === null || user === null) return null;
+      const link = `${deps.appUrl}/auth/undo-email-change#token=${token}`;
+      return addressChangedMail({ name: user.username, address: change.oldEmail }, link);
     }
     case 'team-invite':
       return composeInvite(deps, job.inviteId);
@@ -65,8 +62,47 @@ export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<
       return composeLapse(deps, job.userId);
     case 'team-removal':
       return composeRemoval(deps, job.userId);
+    default:
+      return composeNotice(deps, job);
   }
 }
+
+/** Null if the address was verified meanwhile, or the registration or the account was removed. */
+async function composeVerification(
+  deps: ComposeMailDeps,
+  { userId, registrationId }: MailJob & { kind: 'verify-email' },
+): Promise<Mail | null> {
+  if (registrationId !== undefined) return composeRegistrations(deps, [registrationId]);
+  const user = await findRecipient(deps, userId);
+  if (user === null || user.isVerified) return null;
+  const waiting = user.wasVerified ? [] : await findRegistrations(deps.documents, user.email);
+  if (waiting.length > 0)
+    return composeRegistrations(
+      deps,
+      waiting.map(({ id }) => id),
+    );
+  const token = await makeToken(deps, 'verify-email', user);
+  return verifyEmailMail(recipient(user), [{ username: user.username, link: verificationLink(deps, token) }]);
+}
+
+/** A link for each registration, so that the reader chooses which one is theirs. */
+async function composeRegistrations(deps: ComposeMailDeps, ids: readonly string[]): Promise<Mail | null> {
+  const links: VerificationLink[] = [];
+  let email = '';
+  for (const id of ids) {
+    const token = makeSecret();
+    const tokenExpiresAt = deps.clock() + mailTokenLifetimeMs['verify-email'];
+    const found = await setRegistrationToken(deps.documents, id, { tokenHash: hashSecret(token), tokenExpiresAt });
+    if (found === null) continue;
+    email = found.email;
+    links.push({ username: found.username, link: verificationLink(deps, token) });
+  }
+  if (links.length === 0) return null;
+  return verifyEmailMail({ name: links.length === 1 ? links[0]!.username : email, address: email }, links);
+}
+
+const verificationLink = ({ baseUrl }: ComposeMailDeps, token: string): string =>
+  `${baseUrl}/auth/verify-email?token=${token}`;
 
 /** Null if the tier was restored meanwhile. */
 async function composeLapse({ documents, teamPeriods }: ComposeMailDeps, userId: string): Promise<Mail | null> {

@@ -5,11 +5,15 @@ import { z } from 'zod';
 const id = z.string().min(1);
 
 const mailJob: z.ZodType<MailJob> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('verify-email'), userId: id }),
+  z.object({ kind: z.literal('verify-email'), userId: id, registrationId: id.exactOptional() }),
   z.object({ kind: z.literal('password-reset'), userId: id }),
   z.object({ kind: z.literal('address-changed'), addressChangeId: id }),
   z.object({ kind: z.literal('team-invite'), inviteId: id }),
   z.object({ kind: z.enum(['team-lapse', 'team-removal']), userId: id }),
+  z.object({ kind: z.literal('password-changed'), userId: id, at: z.int() }),
+  z.object({ kind: z.literal('api-key-created'), apiKeyId: id }),
+  z.object({ kind: z.literal('identity-linked'), identityId: id }),
+  z.object({ kind: z.literal('new-login'), sessionId: id }),
 ]);
 
 /** Validates a job. Throws Discard if it is invalid, because a retry cannot help. */

@@ -7,7 +7,6 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
-import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { join } from 'node:path';
 import { composeMail, type ComposeMailDeps } from './compose-mail.ts';
 import { openFileMailer } from './file-mailer.ts';
@@ -60,5 +59,4 @@ async function sendMail(deps: ComposeMailDeps & { mailer: Mailer; log: Logger },
   if (mail === null) return;
   await deps.mailer.send(job.kind, mail);
   deps.log.debug({ kind: job.kind }, 'email sent');
-  if (job.kind === 'address-changed') await deps.documents.remove(addressChanges, job.addressChangeId);
 }

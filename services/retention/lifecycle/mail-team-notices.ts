@@ -34,7 +34,7 @@ async function mailEach(deps: RetentionDeps, kind: NoticeKind, concerned: readon
   const ids = [...noticeAt.keys()];
   for (let at = 0; at < ids.length; at += usersMax) {
     for (const { id: userId, email } of await deps.engine.documents.getMany(users, ids.slice(at, at + usersMax))) {
-      if (await takeMailBudget(deps, email, kind))
+      if (await takeMailBudget(deps, { email, requester: 'retention' }, kind))
         await addMail(deps, { kind, userId }, `${kind}.${userId}.${noticeAt.get(userId)}`);
     }
   }

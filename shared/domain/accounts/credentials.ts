@@ -84,10 +84,16 @@ export interface LoginSession {
   /** When and by which client the token was last refreshed (SHA-256 of the former token and the client, hex). */
   readonly refreshedAt: number | null;
   readonly refresherHash: string | null;
+  /** The client of the login or of its last refresh. Null for logins of older versions. */
+  readonly address: string | null;
+  readonly userAgent: string | null;
   readonly createdAt: number;
   /** Expiry of the refresh token. */
   readonly expiresAt: number;
 }
+
+/** The longest stored `User-Agent`, in characters. */
+export const userAgentLengthMax = 300;
 
 /** A reference to a credential without its secret, used to authorize it again. */
 export type CredentialRef =

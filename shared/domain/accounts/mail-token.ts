@@ -1,9 +1,11 @@
-export type MailTokenPurpose = 'verify-email' | 'password-reset';
+/** `disown-account`: shown by the page of a verified address, not emailed. */
+export type MailTokenPurpose = 'verify-email' | 'password-reset' | 'disown-account';
 
 /** The reset token expires sooner because it gives access to the account. */
 export const mailTokenLifetimeMs: Readonly<Record<MailTokenPurpose, number>> = {
   'verify-email': 24 * 3_600_000,
   'password-reset': 3_600_000,
+  'disown-account': 24 * 3_600_000,
 };
 
 /**

@@ -27,6 +27,11 @@ export const auditActions = {
     subject: 'account',
     details: { session_id: 'text' },
   },
+  'login.ended': {
+    means: 'A login was ended by its owner.',
+    subject: 'account',
+    details: { session_id: 'text' },
+  },
   'password.check_failed': {
     means: 'A password change or account deletion had a wrong current password.',
     subject: 'account',
@@ -47,6 +52,12 @@ export const auditActions = {
   'account.created': { means: 'An account was created.', subject: 'account', details: { method: 'text' } },
   'account.email_changed': {
     means: 'The email address changed; `former_email` is the previous one.',
+    subject: 'account',
+    details: {},
+  },
+  'account.email_change_undone': {
+    means:
+      'A former email address undid a change of the email address; all logins ended. `former_email` is the replaced one.',
     subject: 'account',
     details: {},
   },
@@ -104,6 +115,7 @@ export const auditActions = {
   'topic.held': { means: 'A topic was put under legal hold.', subject: 'topic', details: {} },
   'topic.released': { means: 'A legal hold on a topic ended.', subject: 'topic', details: {} },
   'topic_token.deleted': { means: 'A topic token was deleted.', subject: 'topic_token', details: {} },
+  'message.edited': { means: 'A manager of the topic edited a message.', subject: 'message', details: {} },
   'message.deleted': { means: 'A manager of the topic deleted a message.', subject: 'message', details: {} },
   'team.created': { means: 'A team was created; its creator owns it.', subject: 'team', details: {} },
   'team.invited': { means: 'An address was invited to a team.', subject: 'team_invite', details: { role: 'text' } },

@@ -13,6 +13,7 @@ import { accountErasures } from '../../collections/account-erasures.ts';
 import { auditOriginRemovals, type Audit } from '../../collections/audit-log.ts';
 import { consents } from '../../collections/consents.ts';
 import { invalidateMailTokens } from '../../collections/mail-tokens.ts';
+import { isUsernameReserved } from '../../collections/registrations.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { findUserByEmail, findUserByUsername, users } from '../../collections/users.ts';
 
@@ -21,8 +22,8 @@ export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string
 
 /**
  * Returns the writes that free the address and username: they remove an account that holds the address and was never
- * verified; `audit` records the deletion. Throws `conflict` if a once-verified account has the address, or the username
- * is taken. Commit them with the claim, within `retryStale`. A race causes StaleVersion (also from this function) or
+ * verified; `audit` records the deletion. Throws `conflict` if a once-verified account has the address, or an account or a
+ * registration for another address has the username. Commit them with the claim, within `retryStale`. A race causes StaleVersion (also from this function) or
  * UniqueKeyViolation.
  */
 export async function freeAddressAndUsername(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
@@ -33,10 +34,14 @@ export async function freeAddressAndUsername(documents: Documents, claim: Claim,
   if (usernameOwner !== null && usernameOwner.id !== claim.id && usernameOwner.id !== addressOwner?.id) {
     // The address changed its account between the two lookups: start again.
     if (usernameOwner.email === claim.email) throw new StaleVersion(users.name, usernameOwner.id);
-    throw new AppError('conflict', 'Username already taken');
+    throw usernameTaken();
   }
+  const ownsUsername = usernameOwner !== null && usernameOwner.id === claim.id;
+  if (!ownsUsername && (await isUsernameReserved(documents, claim.usernameKey, claim.email))) throw usernameTaken();
   return isOtherAccount ? removeUnverified(documents, addressOwner, audit) : [];
 }
+
+const usernameTaken = () => new AppError('conflict', 'Username already taken');
 
 /**
  * Returns the writes that remove a never-verified account, if it has not changed since it was read, and record the

@@ -13,8 +13,8 @@ export interface DecidedChange {
   readonly otherWrites: readonly Write[];
 }
 
-/** Logins removed in the same commit; a commit has at most 1,000 writes. */
-const sessionsPerCommit = 900;
+/** Logins removed in the same commit; a commit has at most 1,000 writes, including those of the change. */
+const sessionsPerCommit = 700;
 const commitsMax = 1_000;
 
 /**

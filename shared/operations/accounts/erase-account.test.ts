@@ -4,6 +4,7 @@ import { write, type Collection, type Document } from '../../ports/documents.ts'
 import {
   newDevice,
   newId,
+  newLogin,
   newMember,
   newMessage,
   newSubscription,
@@ -24,11 +25,13 @@ import { apiKeys, loginSessions, topicTokens } from '../../collections/credentia
 import { devices } from '../../collections/devices-collection.ts';
 import { eraseAccount, findErasures, type EraseAccountDeps } from './erase-account.ts';
 import { identities } from '../../collections/identities.ts';
+import { knownNetworks } from '../../collections/known-networks.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { mailTokens } from '../../collections/mail-tokens.ts';
 import { removeAccount } from './remove-account.ts';
 import type { RemovalStep } from '../teams/remove-team.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
+import { registrations } from '../../collections/registrations.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { teamInvites } from '../../collections/team-invites.ts';
 import { teamMembers, teams } from '../../collections/teams.ts';
@@ -119,19 +122,7 @@ async function accountWithData(): Promise<{
       updatedAt: 1,
     });
   }
-  await documents.commit(
-    Array.from({ length: 150 }, () =>
-      write.insert(loginSessions, {
-        id: newId(),
-        userId,
-        refreshHash: newId(),
-        refreshedAt: null,
-        refresherHash: null,
-        createdAt: 1,
-        expiresAt: 1,
-      }),
-    ),
-  );
+  await documents.commit(Array.from({ length: 150 }, () => write.insert(loginSessions, newLogin(userId))));
   await insert(consents, {
     id: newId(),
     userId,
@@ -149,7 +140,14 @@ async function accountWithData(): Promise<{
     tokenHash: newId(),
     expiresAt: 1,
   });
-  await insert(addressChanges, { id: newId(), userId, oldEmail: 'old@example.org', changedAt: 1 });
+  await insert(addressChanges, {
+    id: newId(),
+    userId,
+    oldEmail: 'old@example.org',
+    passwordHash: null,
+    tokenHash: null,
+    changedAt: 1,
+  });
   await insert(identities, { id: newId(), provider: 'google', subject: newId(), userId, linkedAt: 1 });
   await insert(auditOrigins, {
     id: newId(),
@@ -158,6 +156,18 @@ async function accountWithData(): Promise<{
     address: '192.0.2.1',
     userAgent: 'curl',
     formerEmail: null,
+  });
+  await insert(knownNetworks, { id: newId(), userId, seenAt: 1 });
+  await insert(registrations, {
+    id: newId(),
+    email: user.email,
+    username: 'u',
+    usernameKey: 'u',
+    passwordHash: newId(),
+    termsVersion: '1',
+    createdAt: 1,
+    tokenHash: null,
+    tokenExpiresAt: null,
   });
   const invite = (email: string, invitedById: string) =>
     insert(teamInvites, {
@@ -195,6 +205,10 @@ const handledFields: Readonly<Record<string, string>> = {
   'accountErasures.email': 'ends with the erasure',
   'apiKeys.userId': 'erased',
   'loginSessions.userId': 'erased',
+  'loginSessions.address': 'erased',
+  'loginSessions.userAgent': 'erased',
+  'knownNetworks.userId': 'erased',
+  'registrations.email': 'erased',
   'devices.userId': 'erased',
   'subscriptions.userId': 'erased',
   'consents.userId': 'erased',

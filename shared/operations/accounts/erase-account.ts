@@ -8,9 +8,11 @@ import { consents } from '../../collections/consents.ts';
 import { apiKeys, loginSessions, topicTokens } from '../../collections/credentials.ts';
 import { devices } from '../../collections/devices-collection.ts';
 import { identities } from '../../collections/identities.ts';
+import { knownNetworks } from '../../collections/known-networks.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { mailTokens } from '../../collections/mail-tokens.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
+import { registrations } from '../../collections/registrations.ts';
 import { removeFound } from '../../documents/remove-found.ts';
 import { removeTeamOfNobody, type RemoveTeamDeps } from '../teams/remove-team.ts';
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
@@ -80,7 +82,9 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
     // Later invites belong to the next owner of the address.
     () => removeFound(documents, teamInvites, { index: 'byEmail', equals: { email }, to: requestedAt, limit }),
     () => removeFound(documents, identities, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, knownNetworks, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, consents, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, registrations, { index: 'byEmail', equals: { email }, to: requestedAt, limit }),
     () => removeFound(documents, mailTokens, { index: 'current', equals: { userId }, limit }),
     () => removeFound(documents, addressChanges, { index: 'byUser', equals: { userId }, limit }),
     () => eraseAuditOrigins(documents, userId),

@@ -4,6 +4,7 @@ import type { Documents } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';
 import { changeAndEndLogins } from './change-and-end-logins.ts';
 import { invalidateMailTokens } from '../../collections/mail-tokens.ts';
+import { removeRegistrations } from '../../collections/registrations.ts';
 import { removeAccount } from './remove-account.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { findUserByEmail, updateUserByEmail } from '../../collections/users.ts';
@@ -11,10 +12,11 @@ import { findUserByEmail, updateUserByEmail } from '../../collections/users.ts';
 /** Operator actions on an account, except its tier. All throw `not_found` `User not found`. */
 
 /** Marks the account's address as verified, like the emailed link. */
-export function verifyAccount(documents: Documents, email: string, audit: Audit): Promise<User> {
+export async function verifyAccount(documents: Documents, email: string, audit: Audit): Promise<User> {
+  const waiting = await removeRegistrations(documents, email.toLowerCase());
   return updateUserByEmail(documents, email, ({ id }) => ({
     set: { isVerified: true, wasVerified: true },
-    otherWrites: audit({ action: 'account.verified', subject: { id }, details: {} }),
+    otherWrites: [...waiting, ...audit({ action: 'account.verified', subject: { id }, details: {} })],
   }));
 }
 

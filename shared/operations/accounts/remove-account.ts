@@ -18,7 +18,7 @@ const identitiesMax = 100;
 export async function removeAccount(
   documents: Documents,
   user: User,
-  by: { now: number; audit: Audit },
+  by: { now: number; audit: Audit; reason?: 'disowned' },
 ): Promise<AccountErasure> {
   const held = await documents.count(topics, { index: 'byOwnerHeld', equals: { ownerId: user.id, isHeld: true } });
   if (held > 0) throw new AppError('conflict', 'Topic is under legal hold');
@@ -32,7 +32,7 @@ export async function removeAccount(
     write.remove(users, user.id, user.version),
     ...linkedIdentities.map(({ id }) => write.remove(identities, id)),
     write.insert(accountErasures, erasure),
-    ...by.audit({ action: 'account.deleted', subject: { id: user.id }, details: { reason: 'request' } }),
+    ...by.audit({ action: 'account.deleted', subject: { id: user.id }, details: { reason: by.reason ?? 'request' } }),
   ]);
   return { ...erasure, version: 1 };
 }

@@ -1,10 +1,10 @@
 import {
   isUsername,
   passwordBytesMax,
-  passwordFault,
   passwordLengthMin,
   usernamePattern,
 } from '@tocsin/shared/domain/accounts/account-rules.ts';
+import { newPasswordFault } from '@tocsin/shared/operations/accounts/new-password-fault.ts';
 import { z } from 'zod';
 
 export const usernameField = z
@@ -16,7 +16,7 @@ export const usernameField = z
 export const newPasswordField = z
   .string()
   .superRefine((password, context) => {
-    const fault = passwordFault(password);
+    const fault = newPasswordFault(password);
     if (fault !== null) context.addIssue({ code: 'custom', message: fault });
   })
   .meta({

@@ -4,6 +4,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { auditOf } from '../../audit.ts';
 import { changeAndEndLogins, loginTokensSchema, newLogin } from '../../access/logins.ts';
+import { sendNotice } from '../../access/send-notice.ts';
 import { newPasswordField } from './account-fields.ts';
 import { loadAccount } from './load-account.ts';
 import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';
@@ -33,7 +34,7 @@ export function changePassword(
     handle: async (context, { loaded: proven, body }) => {
       await requirePassword(context, proven, body.current_password);
       const passwordHash = await deps.passwords.hash(body.new_password);
-      const login = newLogin(deps, proven.id);
+      const login = newLogin(deps, context, proven.id);
       const recorded = auditOf(deps, context)({ action: 'password.changed', subject: { id: proven.id }, details: {} });
       await changeAndEndLogins(deps, async () => {
         const user = await loadAccount(deps, context);
@@ -48,6 +49,7 @@ export function changePassword(
           ],
         };
       });
+      await sendNotice(deps, proven.email, { kind: 'password-changed', userId: proven.id, at: context.now });
       return { status: 200, body: { message: 'The password was changed', ...(await login.tokens()) } };
     },
   });

@@ -22,7 +22,9 @@ export function passwordProof(
 ): (context: RequestContext, user: User, password: string) => Promise<void> {
   const attempts = passwordAttempts(deps);
   return async (context, user, password) => {
-    if (await attempts(context, user.email, () => deps.passwords.matches(password, user.passwordHash))) return;
+    const check = () => deps.passwords.matches(password, user.passwordHash);
+    // The login vouches for the client.
+    if (await attempts(context, { email: user.email, isKnownClient: true, check })) return;
     await recordFailedCheck(deps, context, user);
     throw wrongPassword();
   };

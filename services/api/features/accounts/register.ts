@@ -1,7 +1,7 @@
 import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { newUser } from '@tocsin/shared/domain/accounts/user.ts';
-import { createAccount, freeAddressAndUsername } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { freeAddressAndUsername } from '@tocsin/shared/operations/accounts/accounts.ts';
+import { registerAccount } from '@tocsin/shared/operations/accounts/register-account.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
 import { z } from 'zod';
@@ -19,7 +19,8 @@ const body = z
 
 /**
  * Creates an account that can log in after its email is verified. 409 if the username is taken or the email belongs to a
- * verified account. Replaces an account that was never verified.
+ * verified account. Replaces an account that was never verified, but its link stays valid: the first link that is opened
+ * decides.
  */
 export function register(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,
@@ -49,37 +50,32 @@ export function register(
         ),
       );
       const passwordHash = await deps.passwords.hash(input.password);
-      const user = newUser({
-        id: deps.makeId(),
+      const id = deps.makeId();
+      const registration = {
+        id,
         email: input.email,
         username: input.username,
+        usernameKey: usernameKey(input.username),
         passwordHash,
-        isVerified: false,
+        termsVersion: deps.config.TERMS_VERSION,
         createdAt: context.now,
-        termsAcceptedAt: context.now,
+        tokenHash: null,
+        tokenExpiresAt: null,
+      };
+      const user = await registerAccount(documents, registration, {
+        makeId: deps.makeId,
+        otherWrites: auditAs(deps, context, { actor: 'anonymous', through: 'nothing' })({
+          action: 'account.created',
+          subject: { id },
+          details: { method: 'password' },
+        }),
+        audit: auditOfSystem(deps),
       });
-      await createAccount(
-        documents,
-        {
-          user,
-          consent: {
-            id: deps.makeId(),
-            userId: user.id,
-            consentType: 'tos',
-            documentVersion: deps.config.TERMS_VERSION,
-            acceptedAt: context.now,
-            consentMethod: 'web_checkbox',
-            isActive: true,
-          },
-          otherWrites: auditAs(deps, context, { actor: 'anonymous', through: 'nothing' })({
-            action: 'account.created',
-            subject: { id: user.id },
-            details: { method: 'password' },
-          }),
-        },
-        auditOfSystem(deps),
+      await requestMail(
+        deps,
+        { email: user.email, requester: context.address },
+        { kind: 'verify-email', userId: id, registrationId: id },
       );
-      await requestMail(deps, user.email, { kind: 'verify-email', userId: user.id });
       return {
         status: 201,
         body: {

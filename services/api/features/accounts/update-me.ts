@@ -14,6 +14,7 @@ import { auditOf, auditOfSystem } from '../../audit.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { usernameField } from './account-fields.ts';
+import { withinAddressChangeLimits } from '../../access/mail-limits.ts';
 import { confirmedLogin } from './confirmed-login.ts';
 import { loadAccount } from './load-account.ts';
 
@@ -27,7 +28,7 @@ const body = z.object({
  * Changes the account's username or email. The email, which can reset the password, changes only with a recent login or the
  * current password, so that neither an API key nor a stolen login can take over the account. A new email is unverified: no
  * login until its emailed link was opened. Existing logins and keys stay valid, so that a mistyped email can be corrected.
- * The old email gets a notice.
+ * The old email gets a notice with a link that undoes the change.
  */
 export function updateMe(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,
@@ -48,16 +49,17 @@ export function updateMe(
     },
     load: (context) => loadAccount(deps, context),
     handle: async (context, { loaded, body: input }) => {
-      if (input.email !== undefined && input.email !== loaded.email)
-        await requireConfirmed(context, loaded, input.current_password);
-      const { before, after, addressChangeId } = await retryStale(
-        () => change(deps, context, input),
-        isTakenConcurrently,
-      );
+      const isMoved = input.email !== undefined && input.email !== loaded.email;
+      if (isMoved) await requireConfirmed(context, loaded, input.current_password);
+      const act = () => retryStale(() => change(deps, context, input), isTakenConcurrently);
+      const { before, after, addressChangeId } = await (isMoved
+        ? withinAddressChangeLimits(deps, context, act)
+        : act());
       if (after !== before) await deps.directory.changed({ kind: 'user', userId: after.id });
       if (after.email !== before.email) {
-        await requestMail(deps, after.email, { kind: 'verify-email', userId: after.id });
-        await requestMail(deps, before.email, { kind: 'address-changed', addressChangeId });
+        const requester = after.id;
+        await requestMail(deps, { email: after.email, requester }, { kind: 'verify-email', userId: after.id });
+        await requestMail(deps, { email: before.email, requester }, { kind: 'address-changed', addressChangeId });
       }
       return { status: 200, body: toUserJson(after, context.now) };
     },
@@ -95,7 +97,9 @@ async function change(
           id: addressChangeId,
           userId: before.id,
           oldEmail: before.email,
+          passwordHash: before.passwordHash,
           changedAt: context.now,
+          tokenHash: null,
         }),
         ...(await invalidateMailTokens(documents, before.id)),
         ...audit({

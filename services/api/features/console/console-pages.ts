@@ -12,6 +12,7 @@ const paths: Readonly<Record<string, string>> = {
   showVerified: '/auth/verified',
   showCallback: '/auth/callback',
   showResetPassword: '/auth/reset-password',
+  showUndoEmailChange: '/auth/undo-email-change',
   showAcceptInvite: '/auth/accept-invite',
 };
 

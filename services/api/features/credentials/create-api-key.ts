@@ -4,6 +4,7 @@ import { insertApiKey } from '@tocsin/shared/operations/credentials/insert-api-k
 import { apiKeySchema, toApiKeyJson } from '@tocsin/shared/wire/api-key.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { sendNotice } from '../../access/send-notice.ts';
 import { auditOf } from '../../audit.ts';
 import { optionalField } from '../../http/fields.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
@@ -20,7 +21,9 @@ const body = z
   .meta({ examples: [{ name: 'backup script', scopes: ['publish'] }] });
 
 /** `POST /api/keys` */
-export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
+export function createApiKey(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'createApiKey',
     method: 'POST',
@@ -61,6 +64,8 @@ export function createApiKey(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' |
       });
       const { documents } = deps.engine;
       await insertApiKey(documents, key, { loadOwner: () => requireOwnAccount(documents, key.userId), otherWrites });
+      const owner = await deps.directory.user(key.userId);
+      if (owner !== null) await sendNotice(deps, owner.email, { kind: 'api-key-created', apiKeyId: key.id });
       return { status: 201, body: { ...toApiKeyJson(key, context.now), key: secret } };
     },
   });

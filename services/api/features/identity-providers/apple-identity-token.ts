@@ -2,6 +2,7 @@ import { AppError, unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
+import { isIssuedTo } from './is-issued-to.ts';
 import { toProfile, type ProviderProfile } from './provider-profile.ts';
 import { SignInFailed } from './sign-in-failed.ts';
 
@@ -32,6 +33,7 @@ export function appleIdentityToken(config: Config, clock: Clock): AppleIdentityT
         currentDate: new Date(clock()),
         requiredClaims: ['sub', 'exp'],
       });
+      if (!isIssuedTo(payload, audience)) throw new SignInFailed('invalid_response');
       return toProfile('apple', payload.sub!, payload);
     } catch (error) {
       throw asAppError(error);

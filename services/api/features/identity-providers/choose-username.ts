@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { usernameKey } from '@tocsin/shared/domain/accounts/account-rules.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
+import { isUsernameReserved } from '@tocsin/shared/collections/registrations.ts';
 import { findUserByUsername } from '@tocsin/shared/collections/users.ts';
 
 const lengthMin = 3;
@@ -16,7 +18,8 @@ export async function chooseUsername(documents: Documents, email: string, replac
     const end = attempt === 0 && plain.length >= lengthMin ? '' : `-${randomBytes(3).toString('hex')}`;
     const username = plain.slice(0, lengthMax - end.length) + end;
     const holder = await findUserByUsername(documents, username);
-    if (holder === null || holder.id === replacedId) return username;
+    const isFree = holder === null || holder.id === replacedId;
+    if (isFree && !(await isUsernameReserved(documents, usernameKey(username), email))) return username;
   }
   throw new Error('no random username was available');
 }

@@ -2,8 +2,10 @@ import * as oidc from 'openid-client';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
+import type { BegunLogin } from './login-cookie.ts';
 import { leadToApp, orTellApp, type GoogleSignIn } from './google-sign-in.ts';
-import { toProfile, type ProviderProfile } from './provider-profile.ts';
+import { isIssuedTo } from './is-issued-to.ts';
+import { claimsOf, toProfile, type ProviderProfile } from './provider-profile.ts';
 import { recordRefusal } from './record-refusal.ts';
 import { SignInFailed } from './sign-in-failed.ts';
 import { signIn } from './sign-in.ts';
@@ -18,7 +20,10 @@ const query = z.object({
 
 /** `GET /auth/google/callback`: the redirect target of Google. Redirects to the app with tokens or an error. */
 export function googleCallback(
-  deps: Pick<ApiDeps, 'accessTokens' | 'appUrl' | 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  deps: Pick<
+    ApiDeps,
+    'accessTokens' | 'appUrl' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'
+  >,
   google: GoogleSignIn,
 ): Route {
   return route({
@@ -36,11 +41,14 @@ export function googleCallback(
     },
     handle: async (context) => {
       const provider = google.provider();
+      const begun = await google.cookie.read(context.request);
+      const app = { ...deps, appState: begun?.appState ?? null };
       const reply = await orTellApp(
-        deps,
+        app,
         async () => {
-          const { tokens } = await signIn(deps, context, await profileOf(google, await provider(), context));
-          return leadToApp(deps, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
+          const profile = await profileOf(google, await provider(), { context, begun });
+          const { tokens } = await signIn(deps, context, profile);
+          return leadToApp(app, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
         },
         (fault, error) => recordRefusal(deps, context, 'google', { fault, error }),
       );
@@ -53,9 +61,8 @@ export function googleCallback(
 async function profileOf(
   google: GoogleSignIn,
   configuration: oidc.Configuration,
-  context: RequestContext,
+  { context, begun }: { readonly context: RequestContext; readonly begun: BegunLogin | null },
 ): Promise<ProviderProfile> {
-  const begun = await google.cookie.read(context.request);
   if (begun === null || begun.state !== context.searchParams.get('state')) throw new SignInFailed('invalid_state');
   const current = new URL(google.redirectUri);
   current.search = context.searchParams.toString();
@@ -66,8 +73,10 @@ async function profileOf(
     idTokenExpected: true,
   });
   const claims = tokens.claims()!;
+  if (!isIssuedTo(claims, configuration.clientMetadata().client_id)) throw new SignInFailed('invalid_response');
   // Providers may omit the email from the ID token (OpenID Connect Core §5.4).
-  const hasMore = claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
-  const more = hasMore ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-  return toProfile('google', claims.sub, { ...claims, ...more });
+  const { userinfo_endpoint: more } = configuration.serverMetadata();
+  if (claims['email'] !== undefined || more === undefined) return toProfile('google', claims.sub, claims);
+  const userInfo = await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
+  return toProfile('google', claims.sub, claimsOf(claims, userInfo));
 }

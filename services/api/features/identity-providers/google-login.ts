@@ -1,4 +1,5 @@
 import * as oidc from 'openid-client';
+import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { orTellApp, type GoogleSignIn } from './google-sign-in.ts';
@@ -11,20 +12,30 @@ export function googleLogin(deps: Pick<ApiDeps, 'appUrl' | 'log'>, google: Googl
     path: '/auth/google/login',
     summary: 'Start a sign-in with Google',
     audience: 'unread',
+    query: z.object({
+      app_state: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, dashes and underscores')
+        .optional()
+        .describe(
+          'Returned in the fragment of the redirect to the app, which can thereby verify that it began the login.',
+        ),
+    }),
     success: {
       status: 302,
       schema: null,
       description: 'Redirects to Google, whose callback redirects to the app',
       headers: { Location: 'At Google.' },
     },
-    handle: async () => {
+    handle: async (_context, { query: { app_state: appState = null } }) => {
       const provider = google.provider();
-      return orTellApp(deps, async () => {
+      return orTellApp({ ...deps, appState }, async () => {
         const configuration = await provider();
         const login = {
           state: oidc.randomState(),
           nonce: oidc.randomNonce(),
           codeVerifier: oidc.randomPKCECodeVerifier(),
+          appState,
         };
         const location = oidc.buildAuthorizationUrl(configuration, {
           redirect_uri: google.redirectUri,

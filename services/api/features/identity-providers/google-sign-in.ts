@@ -3,7 +3,7 @@ import * as oidc from 'openid-client';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { Reply } from '../../http/route.ts';
 import { googleProvider, type GoogleProvider } from './google-provider.ts';
-import { loginCookie, type LoginCookie } from './login-cookie.ts';
+import { loginCookie, type BegunLogin, type LoginCookie } from './login-cookie.ts';
 import { SignInFailed, type SignInFault } from './sign-in-failed.ts';
 
 /** The shared parts of the two steps of a sign-in with Google. */
@@ -35,17 +35,19 @@ export function googleSignIn(deps: Pick<ApiDeps, 'baseUrl' | 'clock' | 'config' 
   };
 }
 
+/** The app to which a step redirects. */
+export type AppRedirect = Pick<ApiDeps, 'appUrl'> & Pick<BegunLogin, 'appState'>;
+
 /** Redirects to the app with the result in the URL fragment, which never reaches a server or its log. */
-export function leadToApp(deps: Pick<ApiDeps, 'appUrl'>, outcome: Readonly<Record<string, string>>): Reply {
-  return {
-    status: 302,
-    headers: { Location: `${deps.appUrl}/auth/callback#${new URLSearchParams(outcome).toString()}` },
-  };
+export function leadToApp(deps: AppRedirect, outcome: Readonly<Record<string, string>>): Reply {
+  const { appUrl, appState } = deps;
+  const fragment = new URLSearchParams({ ...outcome, ...(appState === null ? {} : { app_state: appState }) });
+  return { status: 302, headers: { Location: `${appUrl}/auth/callback#${fragment.toString()}` } };
 }
 
 /** Runs a step of the sign-in. Reports any failure to `onFault` and then to the app. */
 export async function orTellApp(
-  deps: Pick<ApiDeps, 'appUrl' | 'log'>,
+  deps: AppRedirect & Pick<ApiDeps, 'log'>,
   step: () => Promise<Reply>,
   onFault: (fault: SignInFault, error: unknown) => Promise<void> = async () => undefined,
 ): Promise<Reply> {

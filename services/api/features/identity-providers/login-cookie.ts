@@ -7,6 +7,8 @@ export interface BegunLogin {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
+  /** Chosen by the app, which gets it back. */
+  readonly appState: string | null;
 }
 
 /** Binds a sign-in to the browser that started it. The server stores nothing, so that any node can finish it. */
@@ -63,7 +65,8 @@ async function open(token: string, keys: readonly Uint8Array[], now: number): Pr
         currentDate: new Date(now),
         requiredClaims: ['exp', 'state', 'nonce', 'codeVerifier'],
       });
-      return { state: payload.state, nonce: payload.nonce, codeVerifier: payload.codeVerifier };
+      const { state, nonce, codeVerifier, appState = null } = payload;
+      return { state, nonce, codeVerifier, appState };
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error;
     }

@@ -13,12 +13,19 @@ export interface ProviderProfile {
 
 const avatarUrlLengthMax = 2_048;
 
+type Claims = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the claims about a person whose ID token lacks the email. The email and `email_verified` are both from UserInfo, so
+ * that the ID token does not vouch for the email of another source.
+ */
+export const claimsOf = (idToken: Claims, userInfo: Claims): Claims => ({
+  picture: idToken['picture'],
+  ...userInfo,
+});
+
 /** Reads the claims of an ID token or of UserInfo (OpenID Connect Core §5.1); `subject` is already verified. */
-export function toProfile(
-  provider: IdentityProvider,
-  subject: string,
-  claims: Readonly<Record<string, unknown>>,
-): ProviderProfile {
+export function toProfile(provider: IdentityProvider, subject: string, claims: Claims): ProviderProfile {
   const { email, email_verified: isVerified, picture } = claims;
   // Apple sends it as a string.
   const isVouchedFor = isVerified === true || isVerified === 'true';

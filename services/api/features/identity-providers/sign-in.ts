@@ -10,6 +10,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { auditAs, auditOfSystem } from '../../audit.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { openLogin, type LoginTokens } from '../../access/logins.ts';
+import { sendNotice } from '../../access/send-notice.ts';
 import { chooseUsername } from './choose-username.ts';
 import type { ProviderProfile } from './provider-profile.ts';
 import { SignInFailed } from './sign-in-failed.ts';
@@ -21,7 +22,7 @@ import { SignInFailed } from './sign-in-failed.ts';
  * disabled.
  */
 export async function signIn(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   profile: ProviderProfile,
 ): Promise<{ user: User; tokens: LoginTokens }> {
@@ -30,9 +31,9 @@ export async function signIn(
   return openLogin(deps, context, { userId, through: profile.provider, requireActive: requireUsable, set: shown });
 }
 
-/** Returns the account of the person and links one at the first sign-in. */
+/** Returns the account of the person and links one at the first sign-in; notifies the owner of an existing account. */
 async function findOrTie(
-  deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>,
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,
   profile: ProviderProfile,
 ): Promise<string> {
@@ -42,7 +43,9 @@ async function findOrTie(
   if (profile.verifiedEmail === null) throw new SignInFailed('email_not_verified');
   const holder = await findUserByEmail(documents, profile.verifiedEmail);
   if (holder !== null && holder.wasVerified) {
-    await documents.commit([write.require(users, requireUsable(holder)), ...tie(deps, context, profile, holder.id)]);
+    const { identityId, writes } = tie(deps, context, profile, holder.id);
+    await documents.commit([write.require(users, requireUsable(holder)), ...writes]);
+    await sendNotice(deps, holder.email, { kind: 'identity-linked', identityId });
     return holder.id;
   }
   return makeAccount(deps, context, {
@@ -77,7 +80,8 @@ async function makeAccount(
   );
   const audit = auditAs(deps, context, { actor: user.id, through: from.provider });
   const recorded = audit({ action: 'account.created', subject: { id: user.id }, details: { method: from.provider } });
-  await documents.commit([...room, write.insert(users, user), ...recorded, ...tie(deps, context, from, user.id)]);
+  const { writes } = tie(deps, context, from, user.id);
+  await documents.commit([...room, write.insert(users, user), ...recorded, ...writes]);
   return user.id;
 }
 
@@ -86,12 +90,16 @@ function tie(
   context: RequestContext,
   { provider, subject }: ProviderProfile,
   userId: string,
-): Write[] {
+): { identityId: string; writes: Write[] } {
   const audit = auditAs(deps, context, { actor: userId, through: provider });
-  return [
-    write.insert(identities, { id: deps.makeId(), provider, subject, userId, linkedAt: deps.clock() }),
-    ...audit({ action: 'identity.linked', subject: { id: userId }, details: { provider } }),
-  ];
+  const identityId = deps.makeId();
+  return {
+    identityId,
+    writes: [
+      write.insert(identities, { id: identityId, provider, subject, userId, linkedAt: deps.clock() }),
+      ...audit({ action: 'identity.linked', subject: { id: userId }, details: { provider } }),
+    ],
+  };
 }
 
 function requireUsable(user: User | null): User {

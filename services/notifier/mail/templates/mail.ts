@@ -4,7 +4,7 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The link of the email's button; null without a button. */
+  /** The first link; null without links. */
   readonly link: string | null;
 }
 
@@ -14,34 +14,38 @@ export interface Recipient {
   readonly address: string;
 }
 
-/** The content of an email: paragraphs and at most one action. */
+/** A link with its text. */
+export interface MailAction {
+  readonly label: string;
+  readonly link: string;
+}
+
+/** The content of an email: paragraphs and links. */
 export interface MailContent {
   readonly to: Recipient;
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  readonly action?: { readonly label: string; readonly link: string };
-  /** The text below the button. */
+  readonly actions?: readonly MailAction[];
+  /** The text below the links. */
   readonly closing: string;
 }
 
 /** Renders the content as plain text and as HTML without images, scripts or style sheets. Escapes all texts. */
 export function layOutMail(content: MailContent): Mail {
-  const { action } = content;
-  const greeting = `Hello ${content.to.name},`;
+  const { actions = [] } = content;
+  const greeting = `Hello ${plainName(content.to.name)},`;
   const text = [
     greeting,
     ...content.paragraphs,
-    ...(action === undefined ? [] : [`${action.label}:\n${action.link}`]),
+    ...actions.map(({ label, link }) => `${label}:\n${link}`),
     content.closing,
   ].join('\n\n');
   const html = [
     ...[greeting, ...content.paragraphs].map(paragraph),
-    ...(action === undefined
-      ? []
-      : [
-          `<p><a href="${escapeHtml(action.link)}">${escapeHtml(action.label)}</a></p>`,
-          `<p>If the link does not open, copy this address into the browser:<br>${escapeHtml(action.link)}</p>`,
-        ]),
+    ...actions.flatMap(({ label, link }) => [
+      `<p><a href="${escapeHtml(link)}">${escapeHtml(label)}</a></p>`,
+      `<p>If the link does not open, copy this address into the browser:<br>${escapeHtml(link)}</p>`,
+    ]),
     paragraph(content.closing),
   ].join('\n');
   return {
@@ -49,9 +53,15 @@ export function layOutMail(content: MailContent): Mail {
     subject: content.subject,
     text: `${text}\n`,
     html: `<!doctype html>\n<html lang="en">\n<body>\n${html}\n</body>\n</html>\n`,
-    link: action?.link ?? null,
+    link: actions[0]?.link ?? null,
   };
 }
+
+/**
+ * Prevents that email programs turn a name chosen by a user into a link: inserts an invisible word joiner after each character
+ * that makes one.
+ */
+export const plainName = (name: string): string => name.replaceAll(/[.:/@]/g, '$&\u2060');
 
 /** Formats a time for emails: `2026-03-01 14:05 UTC`. */
 export const formatDate = (timeMs: number): string =>

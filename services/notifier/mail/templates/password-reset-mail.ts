@@ -8,7 +8,7 @@ export function passwordResetMail(to: Recipient, link: string): Mail {
     paragraphs: [
       'someone requested a new password for your Tocsin account. The link is valid for one hour and can be used once. All devices must log in again afterwards.',
     ],
-    action: { label: 'Set a new password', link },
+    actions: [{ label: 'Set a new password', link }],
     closing: 'If you did not request this, ignore this email. Your password does not change.',
   });
 }

@@ -1,4 +1,4 @@
-import { layOutMail, type Mail, type Recipient } from './mail.ts';
+import { layOutMail, plainName, type Mail, type Recipient } from './mail.ts';
 
 export interface Invitation {
   /** The team's display name. */
@@ -11,15 +11,15 @@ export interface Invitation {
 
 /** The link that accepts the invitation. */
 export function teamInviteMail(to: Recipient, { team, inviter, role, link }: Invitation): Mail {
-  const who = inviter === null ? 'you are invited' : `${inviter} invites you`;
+  const who = inviter === null ? 'you are invited' : `${plainName(inviter)} invites you`;
   return layOutMail({
     to,
-    subject: `Invitation to the team ${team}`,
+    subject: 'Invitation to a team on Tocsin',
     paragraphs: [
-      `${who} to join the team “${team}” on Tocsin as ${role === 'admin' ? 'an admin' : 'a member'}.`,
+      `${who} to join the team “${plainName(team)}” on Tocsin as ${role === 'admin' ? 'an admin' : 'a member'}.`,
       'The link is valid for 7 days and can be used once, by an account with this email address. If you have no account, create one first.',
     ],
-    action: { label: 'Join the team', link },
+    actions: [{ label: 'Join the team', link }],
     closing: 'If you do not know the sender, ignore this email. Other people cannot use this link.',
   });
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isPrivate } from './keep-private.ts';
+import { isPrivate } from '../../../platform/keep-private.ts';
 import { findingsOf, type Finding, type Findings } from '../../../platform/finding.ts';
 import { schemaVersionOf } from '../sqlite/migrations.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { keepPrivate } from './keep-private.ts';
+import { keepPrivate } from '../../../platform/keep-private.ts';
 
 /** The directory is locked by another running Tocsin. */
 export class DataDirInUse extends Error {

@@ -1,4 +1,4 @@
-import { keepPrivate } from '../data-dir/keep-private.ts';
+import { keepPrivate } from '../../../platform/keep-private.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../../domain/errors.ts';
 

@@ -13,6 +13,7 @@ import type { ApiDeps } from '../../../api-deps.ts';
 import { auditOf, auditOfSystem } from '../../../audit.ts';
 import { emailField } from '../../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../../http/route.ts';
+import { withinMailLimits } from '../../../access/mail-limits.ts';
 import { loadTeam } from '../load-team.ts';
 import { requireActiveTeam } from '../require-active-team.ts';
 import { requireSeat } from '../require-seat.ts';
@@ -50,8 +51,11 @@ export function createInvite(
         now: context.now,
         audit: auditOf(deps, context),
       };
-      const invite = await commitWithinQuota(documents, teamId, () => prepare(documents, deps.makeId(), wish));
-      await mail(deps, invite);
+      const invite = await withinMailLimits(deps, context, async () => {
+        const stored = await commitWithinQuota(documents, teamId, () => prepare(documents, deps.makeId(), wish));
+        await mail(deps, stored);
+        return stored;
+      });
       return { status: 201, body: toInviteJson(invite, context.now) };
     },
   });
@@ -69,10 +73,10 @@ interface Wish {
 /** Removes the invite if its email cannot be queued, because it would only block the next one. */
 async function mail(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId'>,
-  { id, email, teamId }: TeamInvite,
+  { id, email, teamId, invitedById }: TeamInvite,
 ): Promise<void> {
   try {
-    await requestMail(deps, email, { kind: 'team-invite', inviteId: id });
+    await requestMail(deps, { email, requester: invitedById }, { kind: 'team-invite', inviteId: id });
   } catch (error) {
     const recorded = auditOfSystem(deps)({
       action: 'team.invite_cancelled',

@@ -5,6 +5,7 @@ import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import { addMail, takeMailBudget } from '@tocsin/shared/runtime/request-mail.ts';
 import type { ApiDeps } from '../../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../../http/route.ts';
+import { withinMailLimits } from '../../../access/mail-limits.ts';
 import { inviteNotFound, loadInvite } from './load-invite.ts';
 import { requireActiveTeam } from '../require-active-team.ts';
 
@@ -25,9 +26,12 @@ export function resendInvite(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' |
     },
     async handle(context, { loaded: { id, email } }) {
       // If no email can be queued, the previous link stays valid.
-      const isMailed = await takeMailBudget(deps, email, 'team-invite');
-      await renew(deps.engine.documents, id, { expiresAt: context.now + inviteLifetimeMs, isMailed });
-      if (isMailed) await addMail(deps, { kind: 'team-invite', inviteId: id });
+      const requester = context.account().userId;
+      await withinMailLimits(deps, context, async () => {
+        const isMailed = await takeMailBudget(deps, { email, requester }, 'team-invite');
+        await renew(deps.engine.documents, id, { expiresAt: context.now + inviteLifetimeMs, isMailed });
+        if (isMailed) await addMail(deps, { kind: 'team-invite', inviteId: id });
+      });
       return { status: 204 };
     },
   });

@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { inspectDataDir } from './inspect-data-dir.ts';
-import { lockDataDir } from './lock-data-dir.ts';
+import { SqliteFile } from './sqlite/sqlite-file.ts';
+import { inspectDataDir } from './data-dir/inspect-data-dir.ts';
+import { lockDataDir } from './data-dir/lock-data-dir.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -21,7 +21,7 @@ test('an existing data directory and its database are accessible only to their o
   const file = new SqliteFile(path);
   await file.write(() => file.db.exec('CREATE TABLE things (id)'));
   expect([modeOf(dir), modeOf(path), modeOf(`${path}-wal`)]).toEqual(['700', '600', '600']);
-  await file.close();
+  file.close();
   unlock();
 });
 

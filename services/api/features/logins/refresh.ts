@@ -5,7 +5,7 @@ import { loginTokensSchema, refreshLogin } from '../../access/logins.ts';
 
 /** `POST /auth/refresh` */
 export function refresh(
-  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
 ): Route {
   return route({
     id: 'refresh',

@@ -1,11 +1,14 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
+import { isKnownNetwork } from '../../access/remember-network.ts';
 import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
 import { loginUserSchema, toLoginUserJson } from '@tocsin/shared/wire/user.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
-import { route, type Route } from '../../http/route.ts';
+import { networkOf } from '../../http/client-address.ts';
+import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { deviceCookie, isKnownDevice } from '../../access/known-device.ts';
 import { recordFailedLogin } from '../../access/failed-logins.ts';
 import { loginTokensSchema, openLogin } from '../../access/logins.ts';
 import { passwordAttempts } from '../../access/password-attempts.ts';
@@ -22,7 +25,16 @@ const body = z
 export function login(
   deps: Pick<
     ApiDeps,
-    'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'
+    | 'accessTokens'
+    | 'baseUrl'
+    | 'clock'
+    | 'config'
+    | 'directory'
+    | 'engine'
+    | 'log'
+    | 'makeId'
+    | 'passwords'
+    | 'wholeAddress'
   >,
 ): Route {
   const attempts = passwordAttempts(deps);
@@ -40,11 +52,14 @@ export function login(
     },
     errors: { 401: 'The email or password is wrong.', 403: 'The email is not verified.' },
     handle: async (context, { body: { email, password } }) => {
+      const holder = await findUserByEmail(deps.engine.documents, email);
+      const isKnownClient = await knowsClient(deps, context, holder?.id ?? deps.makeId());
       let found: User | null = null;
-      const isRight = await attempts(context, email, async () => {
+      const check = async () => {
         found = await findUserByEmail(deps.engine.documents, email);
         return deps.passwords.matches(password, found?.passwordHash ?? null);
-      });
+      };
+      const isRight = await attempts(context, { email, isKnownClient, check });
       const proven = found as User | null;
       const refuse = (reason: Refusal) =>
         recordFailedLogin(deps, context, {
@@ -67,9 +82,23 @@ export function login(
           await refuse(proven.isActive ? 'changed_meanwhile' : 'account_disabled');
         throw error;
       });
-      return { status: 200, body: { ...tokens, user: toLoginUserJson(user, context.now) } };
+      return {
+        status: 200,
+        headers: { 'Set-Cookie': deviceCookie(deps, user.id) },
+        body: { ...tokens, user: toLoginUserJson(user, context.now) },
+      };
     },
   });
+}
+
+/** Whether the account logged in before from this device or network. */
+async function knowsClient(
+  deps: Pick<ApiDeps, 'engine' | 'wholeAddress'>,
+  { request }: RequestContext,
+  userId: string,
+): Promise<boolean> {
+  const isKnown = await isKnownNetwork(deps.engine.documents, userId, networkOf(deps.wholeAddress(request)));
+  return isKnown || isKnownDevice(deps, request, userId);
 }
 
 /** Reasons for a refused login. The first two have the same length, so that their audit entries have the same size. */
