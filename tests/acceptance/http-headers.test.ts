@@ -44,7 +44,6 @@ test('all kinds of responses have security headers and do not reveal the server 
     await owner.get('/api/users/me/data'),
     await owner.post('/api/keys', { name: 'k' }),
     await owner.get('/api/keys'),
-    await stack.caller().post('/auth/login', { email: owner.email, password: owner.password }),
     await owner.publish(name),
     await stack.caller().get('/health/live'),
     await stack.caller().get('/auth/verify-email?token=x'),
@@ -58,6 +57,15 @@ test('all kinds of responses have security headers and do not reveal the server 
   ];
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201, 302, 400, 401, 404, 405, 413, 422]));
   for (const { headers } of answers) expectSafe(headers);
+});
+
+test('a login only sets a cookie that scripts cannot read', async () => {
+  const { email, password } = await stack.person();
+  const { headers } = await stack.caller().post('/auth/login', { email, password });
+  expect(headers.get('set-cookie')).toMatch(/^tocsin_device=[^,]*; HttpOnly; SameSite=Lax$/);
+  const others = new Headers(headers);
+  others.delete('set-cookie');
+  expectSafe(others);
 });
 
 test('streams and refused streams have security headers', async () => {

@@ -177,8 +177,8 @@ describe('an account', () => {
 
   test('has a password of 8 characters to 72 bytes', async () => {
     const bounds = {
-      good: ['12345678', 'x'.repeat(72), '🔔'.repeat(18)],
-      bad: ['1234567', '🔔'.repeat(7), 'x'.repeat(73), `${'🔔'.repeat(18)}x`],
+      good: ['x7-quopv', 'x'.repeat(72), '🔔'.repeat(18)],
+      bad: ['1234567', '12345678', 'PassWord1', '🔔'.repeat(7), 'x'.repeat(73), `${'🔔'.repeat(18)}x`],
     };
     await holds({ field: 'password', ...bounds }, register('password'));
     const changed = async (new_password: unknown) => {

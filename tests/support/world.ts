@@ -54,7 +54,6 @@ export async function snapshotOf({ owner, topic, team }: World): Promise<unknown
     '/api/users/me',
     '/auth/me',
     '/auth/consent-history',
-    '/auth/sessions',
     '/api/topics/my',
     `/api/topics/${topic.name}/access-tokens`,
     `/api/topics/${topic.name}/consumers`,

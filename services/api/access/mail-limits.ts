@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 const mailsPerHour = { account: 60, address: 300 } as const;
 
 /** The maximum of changes of an account's address per hour. Each sends two emails. */
-const addressChangesPerHour = 5;
+const addressChangesPerHour = 10;
 
 type LimitDeps = Pick<ApiDeps, 'clock' | 'config' | 'engine'>;
 

@@ -52,15 +52,10 @@ export function login(
     },
     errors: { 401: 'The email or password is wrong.', 403: 'The email is not verified.' },
     handle: async (context, { body: { email, password } }) => {
-      const holder = await findUserByEmail(deps.engine.documents, email);
-      const isKnownClient = await knowsClient(deps, context, holder?.id ?? deps.makeId());
-      let found: User | null = null;
-      const check = async () => {
-        found = await findUserByEmail(deps.engine.documents, email);
-        return deps.passwords.matches(password, found?.passwordHash ?? null);
-      };
+      const proven = await findUserByEmail(deps.engine.documents, email);
+      const isKnownClient = await knowsClient(deps, context, proven?.id ?? deps.makeId());
+      const check = () => deps.passwords.matches(password, proven?.passwordHash ?? null);
       const isRight = await attempts(context, { email, isKnownClient, check });
-      const proven = found as User | null;
       const refuse = (reason: Refusal) =>
         recordFailedLogin(deps, context, {
           // Write as much for unknown emails as for accounts, so that the response time reveals nothing.
