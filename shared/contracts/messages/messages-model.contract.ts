@@ -96,7 +96,9 @@ function recordsOf(events: readonly Event[], topicIds: readonly string[], firstO
         tags: turn % 2 ? [] : ['b'],
         editedAt: time,
       });
-    return kind === 'deletion' ? deleted(offset, draft, time) : published(offset, draft);
+    if (kind === 'deletion') return deleted(offset, draft, time);
+    // A retry under one idempotency key can have another text and time.
+    return published(offset, { ...draft, message: `draft ${index} ${turn}`, timestamp: time });
   });
 }
 

@@ -23,7 +23,8 @@ export class MessagesModel {
     const content = (ofType('message_edited').at(-1) ?? first).record.message;
     const deletions = ofType('message_deleted').map(({ record }) => record.message.deletedAt!);
     const deletedAt = deletions.length === 0 ? null : Math.min(...deletions);
-    return { ...content, offset: first.offset, isDeleted: deletedAt !== null, deletedAt };
+    const { timestamp, expiresAt } = first.record.message;
+    return { ...content, timestamp, expiresAt, offset: first.offset, isDeleted: deletedAt !== null, deletedAt };
   }
 
   /** Returns the history, oldest first. */

@@ -92,6 +92,40 @@ function describeApplying({ messages, freeOffset }: MessagesFixture): void {
     expect((await messages().topicStats([message.topicId])).get(message.topicId)?.messageCount).toBe(1);
   });
 
+  test('of two records of one message with other content, the one at the lower offset wins in any order', async () => {
+    for (const isReversed of [false, true]) {
+      const offset = freeOffset();
+      const first = testMessage(newId(), { message: 'first', title: 'Title', tags: ['a'] });
+      const second = {
+        ...first,
+        message: 'second',
+        title: null,
+        tags: [],
+        timestamp: first.timestamp + 20_000,
+        expiresAt: first.expiresAt + 20_000,
+      };
+      const records = [published(offset, first), published(offset + 5, second)];
+      for (const one of isReversed ? records.toReversed() : records) await messages().apply([one]);
+      expect(await messages().find(first.id)).toEqual({ ...first, offset });
+      const edit = edited(offset + 7, second, { message: 'edited' });
+      const third = { ...first, id: newId() };
+      await messages().apply([edit]);
+      expect(await messages().find(first.id)).toMatchObject({ message: 'edited', timestamp: first.timestamp, offset });
+      // The same in one batch, after an edit.
+      await messages().apply([
+        edited(offset + 19, { ...second, id: third.id }, { message: 'edited' }),
+        published(offset + 15, { ...second, id: third.id }),
+        published(offset + 10, third),
+      ]);
+      expect(await messages().find(third.id)).toMatchObject({
+        message: 'edited',
+        timestamp: third.timestamp,
+        expiresAt: third.expiresAt,
+        offset: offset + 10,
+      });
+    }
+  });
+
   test('applies an edit immediately and ignores an older one', async () => {
     const offset = freeOffset();
     const message = testMessage(newId(), { tags: ['a'], title: 'Title' });

@@ -32,8 +32,8 @@ interface StoredState {
 type Statements = ReturnType<typeof prepareStatements>;
 
 /**
- * Applies records to messages, independent of their order. A message's offset is the lowest of its `message` records.
- * Its content is that of the edit with the highest offset, or the published content. It is deleted if any deletion was
+ * Applies records to messages, independent of their order. A message's offset, times and published content are those of its
+ * `message` record with the lowest offset. Its content is that of the edit with the highest offset, or the published content. It is deleted if any deletion was
  * applied, at the earliest time of these: a deletion is final, even against a concurrent edit. A record of an expired
  * message only updates the topic's last offset and time, so a replay of the log does not restore removed messages.
  */
@@ -122,8 +122,8 @@ function mergeIntoStored(sql: Statements, offset: number, message: Message): num
     throw new Error(`offset ${offset} of the log contains a different message than ${message.id}`);
   storeEnd(sql, Math.max(offset, stored.offset));
   if (stored.offset >= 0 && stored.offset <= offset) return 0;
-  if (stored.content_rev === stubRev) setContent(sql, message, asPublished);
-  sql.move.run(offset, message.id);
+  if (stored.content_rev <= asPublished) setContent(sql, message, asPublished);
+  sql.move.run(offset, message.timestamp, message.expiresAt, message.id);
   return stored.offset < 0 && stored.deleted_at === null ? 1 : 0;
 }
 
@@ -196,7 +196,7 @@ function prepareStatements(db: DatabaseSync) {
     ),
     insertChange: db.prepare('INSERT INTO message_changes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
     stateOf: db.prepare('SELECT offset, content_rev, deleted_at FROM messages WHERE id = ?'),
-    move: db.prepare('UPDATE messages SET offset = ? WHERE id = ?'),
+    move: db.prepare('UPDATE messages SET offset = ?, timestamp = ?, expires_at = ? WHERE id = ?'),
     setContent: db.prepare(`
       UPDATE messages SET message = ?, title = ?, priority = ?, tags = ?, markdown = ?, edited_at = ?, content_rev = ?
       WHERE id = ?`),

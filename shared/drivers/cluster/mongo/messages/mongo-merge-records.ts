@@ -13,7 +13,7 @@ export interface MergedMessage {
 }
 
 /**
- * Merges records into a message, independent of their order. A message's offset is the lowest of its `message` records. Its content is that of the edit with the highest offset, or the published content. It is deleted if any deletion was applied, at the earliest time of these: a deletion is final, even against a concurrent edit.
+ * Merges records into a message, independent of their order. A message's offset, times and published content are those of its `message` record with the lowest offset. Its content is that of the edit with the highest offset, or the published content. It is deleted if any deletion was applied, at the earliest time of these: a deletion is final, even against a concurrent edit.
  *
  * @param stored null: the message is not stored
  * @param records of this message, at least one, in any order
@@ -23,8 +23,8 @@ export function mergeRecords(
   records: readonly [PlacedRecord, ...PlacedRecord[]],
 ): MergedMessage {
   const set = {
-    ...mergedOffset(stored, records),
-    ...mergedContent(stored, records),
+    ...mergedPublish(stored, records),
+    ...mergedEdit(stored, records),
     ...mergedDeletion(stored, records),
   };
   const counted = (isVisible({ ...stored, ...set }) ? 1 : 0) - (isVisible(stored) ? 1 : 0);
@@ -51,20 +51,24 @@ function isVisible(state: Partial<MessageState> | null): boolean {
 const ofType = (records: readonly PlacedRecord[], type: RecordType): readonly PlacedRecord[] =>
   records.filter(({ record }) => record.type === type);
 
-function mergedOffset(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
-  const lowest = Math.min(...ofType(records, 'message').map(({ offset }) => offset));
-  return lowest < (stored?.offset ?? Infinity) ? { offset: lowest } : {};
+function mergedPublish(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
+  const published = ofType(records, 'message').filter(({ offset }) => offset < (stored?.offset ?? Infinity));
+  if (published.length === 0) return {};
+  const { offset, partition, record } = published.reduce((a, b) => (b.offset < a.offset ? b : a));
+  const isEdited = (stored?.contentRev ?? stubRev) > asPublished;
+  return {
+    offset,
+    ...originOf(record.message, partition),
+    ...(isEdited ? {} : contentOf(record.message, asPublished)),
+  };
 }
 
-function mergedContent(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
+function mergedEdit(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
   const contentRev = stored?.contentRev ?? stubRev;
   const edits = ofType(records, 'message_edited').filter(({ offset }) => offset > contentRev);
-  if (edits.length > 0) {
-    const newest = edits.reduce((a, b) => (b.offset > a.offset ? b : a));
-    return contentOf(newest.record.message, newest.offset);
-  }
-  const [published] = ofType(records, 'message');
-  return contentRev === stubRev && published !== undefined ? contentOf(published.record.message, asPublished) : {};
+  if (edits.length === 0) return {};
+  const newest = edits.reduce((a, b) => (b.offset > a.offset ? b : a));
+  return contentOf(newest.record.message, newest.offset);
 }
 
 function mergedDeletion(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
