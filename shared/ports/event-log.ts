@@ -34,10 +34,24 @@ export interface EventLog {
    */
   lag(group: string): Promise<number>;
 
-  /** Resolves if the log responds within two seconds; throws otherwise. For readiness. */
+  /** Returns what this process could not read for the group since it started. */
+  unread(group: string): UnreadRecords;
+
+  /**
+   * Resolves if the log responds within two seconds; throws otherwise, and if it lost records that this process published or
+   * handled. For readiness.
+   */
   ping(): Promise<void>;
 
   close(): Promise<void>;
+}
+
+/** Records that a group could not read. */
+export interface UnreadRecords {
+  /** Partitions that are not read, because the log ends before the records that the group handled. */
+  readonly haltedPartitions: number;
+  /** Records that the log removed before the group read them. */
+  readonly lost: number;
 }
 
 export interface ConsumeOptions {

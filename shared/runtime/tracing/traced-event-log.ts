@@ -63,6 +63,7 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
     consume: (options) => log.consume({ ...options, onBatch: (batch) => handle(batch, options) }),
     end: (partition) => log.end(partition),
     lag: (group) => log.lag(group),
+    unread: (group) => log.unread(group),
     ping: () => log.ping(),
     close: () => log.close(),
   };

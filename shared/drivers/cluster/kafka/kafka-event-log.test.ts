@@ -164,8 +164,10 @@ describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers })
     for (let n = 0; n < 10; n += 1) await log.append(0, testRecord(), 'alarms');
     await deleteBefore('6');
     const reader = collector();
-    await log.consume({ group: newGroup(), startAt: () => Promise.resolve(2), onBatch: reader.onBatch });
+    const group = newGroup();
+    await log.consume({ group, startAt: () => Promise.resolve(2), onBatch: reader.onBatch });
     await eventually(() => expect(reader.offsets()).toEqual([6, 7, 8, 9]));
+    expect(log.unread(group)).toEqual({ haltedPartitions: 0, lost: 4 });
   });
 
   test('starts at the log’s start if the committed offset was removed', async () => {
@@ -180,6 +182,70 @@ describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers })
     const second = collector();
     await log.consume({ group, onBatch: second.onBatch });
     await eventually(() => expect(second.offsets()).toEqual([6, 7, 8, 9]));
+    expect(log.unread(group)).toEqual({ haltedPartitions: 0, lost: 3 });
+  });
+
+  const isHalted = (of: KafkaEventLog, group: string) =>
+    eventually(() => expect(of.unread(group)).toEqual({ haltedPartitions: 1, lost: 0 }), { timeoutMs: 45_000 });
+
+  test(
+    'does not read a partition that ends before the handled records, and reports it',
+    async () => {
+      await appendTo(log, 2, 0);
+      await appendTo(log, 2, 1);
+      const reader = collector();
+      const group = newGroup();
+      const startAt = (partition: number) => Promise.resolve(partition === 0 ? 10 : null);
+      await log.consume({ group, startAt, onBatch: reader.onBatch });
+      await isHalted(log, group);
+      expect(reader.offsets()).toEqual([0, 1]);
+      await expect(log.ping()).rejects.toMatchObject({ code: 'unavailable' });
+      expect(log.unread(newGroup())).toEqual({ haltedPartitions: 0, lost: 0 });
+    },
+    slow,
+  );
+
+  test(
+    'stops reading a partition that is recreated meanwhile instead of starting again at its first record',
+    async () => {
+      const reader = collector();
+      const group = newGroup();
+      await log.consume({ group, onBatch: reader.onBatch });
+      await appendTo(log, 10, 0);
+      await eventually(() => expect(reader.offsets()).toHaveLength(10));
+      await removeTopic(kafkaBrokers, topic);
+      const recreated = await openKafkaEventLog(testOptions(kafkaBrokers, topic));
+      try {
+        await appendTo(recreated, 5, 0);
+        await isHalted(log, group);
+        expect(reader.offsets()).toHaveLength(10);
+      } finally {
+        await recreated.close();
+      }
+    },
+    slow,
+  );
+
+  test('reports records that the log removes while a reader lags behind', async () => {
+    const reader = collector();
+    const group = newGroup();
+    const release = Promise.withResolvers<void>();
+    await appendTo(log, 1, 0);
+    await log.consume({
+      group,
+      batchSizeMax: 1,
+      onBatch: async (batch) => {
+        await release.promise;
+        await reader.onBatch(batch);
+      },
+    });
+    for (let n = 0; n < 10; n += 1) await log.append(0, testRecord({ message: 'x'.repeat(600_000) }), 'alarms');
+    await deleteBefore('9');
+    release.resolve();
+    await eventually(() => expect(reader.offsets().at(-1)).toBe(10), { timeoutMs: 30_000 });
+    const { lost } = log.unread(group);
+    expect(reader.offsets()).toHaveLength(11 - lost);
+    expect(lost).toBeGreaterThan(0);
   });
 
   test('offsets are the broker’s offsets plus the base', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord } from '../../../domain/messages/log-record.ts';
-import type { ConsumeOptions, Consumption, EventLog } from '../../../ports/event-log.ts';
+import type { ConsumeOptions, Consumption, EventLog, UnreadRecords } from '../../../ports/event-log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
 import { patchKafkaFetchTimeout } from './kafka-fetch-timeout.ts';
@@ -93,6 +93,8 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #members = new Set<KafkaMember>();
   /** The known end offset on the broker, per partition. */
   readonly #nextOffsets: Map<number, number>;
+  readonly #halted = new Map<string, { readonly group: string; readonly reason: Error }>();
+  readonly #lost = new Map<string, number>();
   /** Why appends stopped; null while they are accepted. */
   #regression: Error | null = null;
   #closing: Promise<void> | undefined;
@@ -151,6 +153,8 @@ class OpenKafkaEventLog implements KafkaEventLog {
       base: this.#base,
       consume,
       log: this.#options.log,
+      onHalted: (partition, reason) => this.#halt(consume.group, partition, reason),
+      onLost: (partition, records) => this.#lose(consume.group, partition, records),
     });
     this.#members.add(member);
     await member.start();
@@ -160,6 +164,27 @@ class OpenKafkaEventLog implements KafkaEventLog {
         this.#members.delete(member);
       },
     };
+  }
+
+  #halt(group: string, partition: number, reason: Error): void {
+    this.#halted.set(`${group} ${partition}`, { group, reason });
+    this.#options.log.error(
+      { err: reason, group, partition },
+      'reading of a partition stopped, because the log was lost or recreated: stop all nodes, run `tocsin log adopt`, and start them again',
+    );
+  }
+
+  #lose(group: string, partition: number, records: number): void {
+    this.#lost.set(group, (this.#lost.get(group) ?? 0) + records);
+    this.#options.log.error(
+      { group, partition, records },
+      'the log removed records before they were read: raise KAFKA_RETENTION_DAYS or the retention of the topic',
+    );
+  }
+
+  unread(group: string): UnreadRecords {
+    const halted = [...this.#halted.values()].filter((one) => one.group === group);
+    return { haltedPartitions: halted.length, lost: this.#lost.get(group) ?? 0 };
   }
 
   async end(partition: number): Promise<number> {
@@ -191,6 +216,8 @@ class OpenKafkaEventLog implements KafkaEventLog {
   }
 
   async ping(): Promise<void> {
+    const [halted] = this.#halted.values();
+    if (halted !== undefined) throw unavailable('Log', halted.reason);
     if (this.#regression !== null) throw unavailable('Log', this.#regression);
     try {
       await this.#admin.call((admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }), responseTimeoutMs);

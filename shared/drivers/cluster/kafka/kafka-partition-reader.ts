@@ -50,9 +50,7 @@ export class KafkaPartitionReader {
     this.#batchSizeMax = options.consume.batchSizeMax ?? batchSizeDefault;
   }
 
-  /**
-   * Broker offset of the next record to fetch; null if the reader starts at the committed offset and has no record yet.
-   */
+  /** Broker offset of the next record to fetch; null before the start. */
   get offset(): number | null {
     return this.#offset;
   }
@@ -67,7 +65,7 @@ export class KafkaPartitionReader {
   }
 
   /** Handles pushed records until stopped; resolves when the last handler has ended. Never rejects. */
-  async run(offset: number | null): Promise<void> {
+  async run(offset: number): Promise<void> {
     this.#offset = offset;
     this.#isStarted = true;
     while (!this.signal.aborted) {
@@ -80,6 +78,7 @@ export class KafkaPartitionReader {
   /** Accepts fetched records; skips those before the offset. */
   push(messages: readonly KafkaMessage[], nextOffset: number): void {
     const from = this.#offset;
+    if (from !== null && nextOffset <= from) return;
     if (this.#first > this.#batchSizeMax) {
       this.#buffer = this.#buffer.slice(this.#first);
       this.#first = 0;

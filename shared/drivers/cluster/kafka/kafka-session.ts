@@ -2,7 +2,7 @@ import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
-import type { KafkaAdmin } from './kafka-admin.ts';
+import type { KafkaAdmin, PartitionBounds } from './kafka-admin.ts';
 import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
@@ -19,6 +19,10 @@ export interface SessionOptions {
   readonly consume: ConsumeOptions;
   readonly log: Logger;
   readonly onJoined: () => void;
+  /** Called when a partition is not read any more, because the log lost records that were handled. */
+  readonly onHalted: (partition: number, reason: Error) => void;
+  /** Called when the log removed records before they were read. */
+  readonly onLost: (partition: number, records: number) => void;
   /** The running handlers per partition, over all sessions of the member; at most one per partition. */
   readonly handling: Map<number, Promise<void>>;
   /** Broker offset up to which the member has handled a partition, over all its sessions. */
@@ -46,6 +50,8 @@ const adminTimeoutMs = 2_000;
 const watchIntervalMs = 2_500;
 const joinTimeoutMs = 60_000;
 const leaveTimeoutMs = 5_000;
+/** A new leader can report an end that is too low for a moment. */
+const shortLogPatienceMs = 15_000;
 
 /**
  * One kafkajs consumer as a group member, from its connection to its first failure. `ended` then resolves with the
@@ -165,7 +171,7 @@ export class KafkaSession {
       await previous;
       const start = await this.#findStart(reader);
       if (start === undefined) return;
-      if (start !== null) this.#seek(reader.partition, start);
+      this.#seek(reader.partition, start);
       this.#resume(reader.partition);
       await reader.run(start);
     };
@@ -176,16 +182,28 @@ export class KafkaSession {
   }
 
   /**
-   * Returns the broker offset to start from; null for the committed offset; undefined if the partition was revoked.
+   * Returns the broker offset to start from; undefined if the partition was revoked, or is halted because the log ends before
+   * the handled records. KafkaJS would start again at the first record.
    */
-  #findStart({ partition, signal }: KafkaPartitionReader): Promise<number | null | undefined> {
+  #findStart({ partition, signal }: KafkaPartitionReader): Promise<number | undefined> {
     const { consume, base, log } = this.#options;
-    const findStart = async (): Promise<number | null> => {
+    let shortSince: number | undefined;
+    const findStart = async (): Promise<number | undefined> => {
       const startOffset = (await consume.startAt?.(partition)) ?? null;
-      const offset = startOffset === null ? await this.#resumeOffset(partition) : startOffset - base(partition);
-      const start = offset === null ? null : await this.#clampToLog(partition, offset);
+      const asked = startOffset === null ? await this.#resumeOffset(partition) : startOffset - base(partition);
+      const { low, high } = await this.#boundsOf(partition);
+      if (asked !== null && asked > high) {
+        shortSince ??= performance.now();
+        const reason = new Error(`partition ${partition} ends at ${high}, but records up to ${asked} were handled`);
+        if (performance.now() - shortSince < shortLogPatienceMs) throw reason;
+        this.#options.onHalted(partition, reason);
+        return undefined;
+      }
+      const lost = asked === null ? 0 : low - Math.max(asked, 0);
+      if (lost > 0) this.#options.onLost(partition, lost);
+      const start = Math.max(asked ?? low, low);
       // A restored store can end before the group's committed offset. Reset the offset, so that the lag is correct.
-      if (startOffset !== null && start !== null) this.#scheduleCommit(partition, start);
+      if (startOffset !== null) this.#scheduleCommit(partition, start);
       return start;
     };
     return untilDone(findStart, {
@@ -197,35 +215,35 @@ export class KafkaSession {
   }
 
   /**
-   * Returns the broker offset at which a previously owned partition resumes, or null for a new partition. Neither
-   * records handled since the last commit nor records handled by another member are repeated.
+   * Returns the broker offset at which the group resumes a partition, or null for a new group. Neither records handled since
+   * the last commit nor records handled by another member are repeated.
    */
   async #resumeOffset(partition: number): Promise<number | null> {
     const { admin, topic, consume, handledUpTo } = this.#options;
     const own = handledUpTo.get(partition);
-    if (own === undefined) return null;
     const committed =
-      (await admin.committed(kafkaGroupId(topic, consume.group), topic, adminTimeoutMs)).get(partition) ?? -1;
-    if (own <= committed) return committed;
+      (await admin.committed(kafkaGroupId(topic, consume.group), topic, adminTimeoutMs)).get(partition) ?? null;
+    if (own === undefined || own <= (committed ?? -1)) return committed;
     this.#scheduleCommit(partition, own);
     return own;
   }
 
-  async #clampToLog(partition: number, offset: number): Promise<number> {
-    const { admin, topic, consume, log } = this.#options;
+  async #boundsOf(partition: number): Promise<PartitionBounds> {
+    const { admin, topic } = this.#options;
     const bounds = (await admin.bounds(topic, adminTimeoutMs)).get(partition);
-    if (bounds === undefined) throw new Error(`the topic has no partition ${partition}`);
-    const start = Math.min(Math.max(offset, bounds.low), bounds.high);
-    const details = { group: consume.group, partition, asked: offset, start };
-    if (start > offset && bounds.low > 0) log.warn(details, "the log starts after the group's offset");
-    if (start < offset) log.error(details, "the log ends before the group's offset");
-    return start;
+    if (bounds === undefined) throw new Error(`partition ${partition} has no leader`);
+    return bounds;
   }
 
   /** Passes fetched records to the partition's reader. Records that are not resolved are fetched again. */
   async #fetched({ batch, resolveOffset }: EachBatchPayload): Promise<void> {
     const reader = this.#readers.get(batch.partition);
     if (!reader?.isOpen) return;
+    const [first, expected] = [Number(batch.firstOffset()), reader.offset];
+    // After OFFSET_OUT_OF_RANGE, KafkaJS continues at the first record. A new session compares the position with the log.
+    if (expected !== null && first < expected)
+      return this.#ended.resolve(new Error(`partition ${batch.partition} went back to ${first} from ${expected}`));
+    if (expected !== null && first > expected) void this.#reportGap(batch.partition, expected);
     const last = batch.lastOffset();
     reader.push(batch.messages, Number(last) + 1);
     resolveOffset(last);
@@ -236,6 +254,17 @@ export class KafkaSession {
     void reader.room().then(() => {
       if (reader.isOpen) this.#resume(reader.partition);
     });
+  }
+
+  /** Reports records that the log removed before they were read. A log can also have gaps that never were records. */
+  async #reportGap(partition: number, from: number): Promise<void> {
+    const { log, consume } = this.#options;
+    try {
+      const { low } = await this.#boundsOf(partition);
+      if (low > from) this.#options.onLost(partition, low - from);
+    } catch (error) {
+      log.debug({ err: error, group: consume.group, partition }, 'the bounds of the log are unknown');
+    }
   }
 
   /** On a rebalance, aborts running batches and commits handled offsets while the membership is valid. */

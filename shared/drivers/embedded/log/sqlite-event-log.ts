@@ -1,7 +1,7 @@
 import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord, PlacedRecord } from '../../../domain/messages/log-record.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import type { ConsumeOptions, Consumption, EventLog } from '../../../ports/event-log.ts';
+import type { ConsumeOptions, Consumption, EventLog, UnreadRecords } from '../../../ports/event-log.ts';
 import { ConsumerOffsets } from './consumer-offsets.ts';
 import { RecordRing } from './record-ring.ts';
 import type { RecordTable } from './record-table.ts';
@@ -165,6 +165,11 @@ class SqliteEventLog implements EventLog, MemberSource {
 
   lag(group: string): Promise<number> {
     return Promise.resolve(Math.max(0, this.#end - this.#offsets.get(group)));
+  }
+
+  /** A log and its consumers are one file: nothing is removed before it was read. */
+  unread(): UnreadRecords {
+    return { haltedPartitions: 0, lost: 0 };
   }
 
   ping(): Promise<void> {
