@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from '@jest/globals';
+import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
+import { testAudit } from '@tocsin/shared/testing/builders.ts';
+import { fuzzedRequests } from '../../tools/attack/fuzzed-requests.ts';
+import { roleMatrix, type Role } from '../../tools/attack/role-matrix.ts';
+import { sharedAttacks } from '../../tools/attack/run-attacks.ts';
+import type { Attack, Target } from '../../tools/attack/target.ts';
+import { createAccount, type Account } from '../support/stack.ts';
+import { useOwnStack } from '../support/use-own-stack.ts';
+
+// The attacks of `npm run attack`, with accounts for the roles. Rate limits are off, because most responses would be 429.
+const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off', ADMIN_TOKEN: 'the operator of the attacks' });
+const megabyte = 1_024;
+const target: Target = {
+  url: new URL(stack.urls[0]!),
+  isQuick: true,
+  memoryMb: () => {
+    const status = readFileSync(`/proc/${stack.apiPids()[0]}/status`, 'utf8');
+    return Promise.resolve(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / megabyte);
+  },
+};
+
+async function expectHeld(attack: Attack): Promise<void> {
+  const { figures, faults } = await attack.run(target);
+  process.stdout.write(`${JSON.stringify({ attack: attack.name, ...figures })}\n`);
+  expect(faults).toEqual([]);
+}
+
+test.each(sharedAttacks.map((attack) => [attack.name, attack] as const))(
+  'the server holds against %s',
+  async (_name, attack) => expectHeld(attack),
+  60_000,
+);
+
+const values: Record<string, string> = {};
+const roles: Role[] = [];
+
+beforeAll(async () => {
+  const account = () => createAccount(store, { tier: 'TEAM', urls: stack.urls });
+  const [owner, member, stranger, disabled] = [await account(), await account(), await account(), await account()];
+  const made = async ({ client }: Account, method: string, path: string, json?: object) => {
+    const { status, body } = await client.call(method, path, json === undefined ? {} : { json });
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  };
+  const key = async (of: Account) =>
+    (await made(of, 'POST', '/api/keys', { name: 'k' })) as { id: string; key: string };
+  const topicOf = (of: Account, name: string) => made(of, 'POST', '/api/topics', { name, access_level: 'private' });
+  const tokenOf = (of: Account, name: string) =>
+    made(of, 'POST', `/api/topics/${name}/access-tokens`, { name: 't', permissions: ['read', 'write'] });
+
+  const topic = await topicOf(owner, 'attacked');
+  const { id: messageId } = (await owner.client.call('POST', '/attacked', { text: 'secret' })).body;
+  const team = await made(owner, 'POST', '/api/teams', { name: 'attacked', display_name: 'Team' });
+  const invite = await made(owner, 'POST', `/api/teams/${team.id}/invites`, { email: 'x@example.org', role: 'member' });
+  const device = { push_token: 'ExponentPushToken[attacked]', platform: 'expo', device_id: 'd' };
+  Object.assign(values, {
+    topic: 'attacked',
+    name: 'attacked',
+    topic_name: 'attacked',
+    topic_id: topic.id,
+    message_id: messageId,
+    key_id: (await key(owner)).id,
+    token_id: (await tokenOf(owner, 'attacked')).id,
+    team_id: team.id,
+    user_id: owner.user.id,
+    invite_id: invite.id,
+    device_id: (await made(owner, 'POST', '/api/devices/register', device)).id,
+    subscription_id: (await made(owner, 'POST', '/api/subscriptions', { topic_name: 'attacked' })).id,
+    session_id: (await made(owner, 'GET', '/auth/sessions'))[0].id,
+    consumer: 'c',
+    email: owner.email,
+  });
+
+  await topicOf(stranger, 'elsewhere');
+  const token = await tokenOf(stranger, 'elsewhere');
+  const [revoked, valid, ofDisabled] = [await key(stranger), await key(stranger), await key(disabled)];
+  await made(stranger, 'POST', `/api/keys/${revoked.id}/revoke`);
+  await setActive(store.documents, disabled.email, false, testAudit);
+  const login = (of: Account) => ({ Authorization: `Bearer ${of.client.token}` });
+  roles.push(
+    { name: 'stranger', kind: 'login', headers: login(stranger) },
+    { name: 'another stranger', kind: 'login', headers: login(member) },
+    { name: 'key of a stranger', kind: 'key', headers: { 'X-API-Key': valid.key } },
+    { name: 'key of a stranger as bearer', kind: 'key', headers: { Authorization: `Bearer ${valid.key}` } },
+    { name: 'revoked key', kind: 'invalid', headers: { 'X-API-Key': revoked.key } },
+    { name: 'disabled account', kind: 'invalid', headers: login(disabled) },
+    { name: 'key of a disabled account', kind: 'invalid', headers: { 'X-API-Key': ofDisabled.key } },
+    { name: 'token of another topic', kind: 'topic-token', headers: { 'X-Topic-Token': token.token } },
+  );
+}, 60_000);
+
+test('no role gets an object without access, on any route', async () => {
+  await expectHeld(roleMatrix({ roles, values }));
+}, 120_000);
+
+test('100,000 fuzzed requests cause no 5xx, and memory stays flat', async () => {
+  await expectHeld(fuzzedRequests({ count: 100_000 }));
+}, 120_000);

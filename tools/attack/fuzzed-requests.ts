@@ -1,0 +1,163 @@
+import { Agent } from 'node:http';
+import { send, type Attack, type SentRequest, type Target } from './target.ts';
+
+const concurrency = 64;
+const memoryMbMax = 150;
+
+/** Linear congruential, so that a seed repeats the requests. */
+function randomSource(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'];
+const odd = [
+  '',
+  '0',
+  '-1',
+  '9'.repeat(40),
+  'NaN',
+  'null',
+  'true',
+  '[]',
+  '%00',
+  '%zz',
+  '%2e%2e%2f',
+  '..',
+  "' OR 1=1 --",
+  '$where',
+  '{"$gt":""}',
+  '😀',
+  '\u202e',
+  'a'.repeat(5_000),
+  '__proto__',
+  'constructor',
+  '2026-13-45T99:99:99Z',
+  '<script>',
+];
+const headerNames = [
+  'Accept',
+  'Range',
+  'If-Modified-Since',
+  'Content-Encoding',
+  'Last-Event-ID',
+  'X-Title',
+  'X-Priority',
+  'X-Tags',
+  'X-Idempotency-Key',
+  'Authorization',
+  'Cookie',
+  'X-Forwarded-For',
+  'Expect',
+  'Upgrade',
+];
+const contentTypes = [
+  'application/json',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'application/json; charset=utf-7',
+  '',
+];
+
+/** Sends requests of random methods, paths, queries, headers and bodies. None may cause a 5xx, and memory must stay flat. */
+export function fuzzedRequests({ count, seed = 1 }: { readonly count: number; readonly seed?: number }): Attack {
+  return {
+    name: 'fuzzed requests',
+    async run(target) {
+      const random = randomSource(seed);
+      const paths = await readPaths(target);
+      const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
+      const faults: string[] = [];
+      const statuses = new Map<number, number>();
+      let sent = 0;
+      const before = await target.memoryMb();
+      let settled: number | null = null;
+      const work = async () => {
+        while (sent < count) {
+          sent += 1;
+          // The first tenth fills caches and pools.
+          if (sent === Math.floor(count / 10)) settled = await target.memoryMb();
+          const one = randomRequest(random, paths);
+          const { status, text } = await send(target, { ...one, agent });
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          if (status >= 500 && status !== 503)
+            faults.push(`${one.method} ${one.path.slice(0, 120)}: ${status} ${text.slice(0, 120)}`);
+        }
+      };
+      await Promise.all(Array.from({ length: concurrency }, work));
+      agent.destroy();
+      const after = await target.memoryMb();
+      const addedMb = after === null ? null : Math.round(after - (settled ?? before ?? after));
+      if ((addedMb ?? 0) > memoryMbMax) faults.push(`memory grew by ${addedMb} MB`);
+      const unanswered = statuses.get(0) ?? 0;
+      return {
+        figures: { requests: sent, seed, addedMb, unanswered, statuses: [...statuses.keys()].sort().join(' ') },
+        faults,
+      };
+    },
+  };
+}
+
+async function readPaths(target: Target): Promise<string[]> {
+  const { paths } = JSON.parse((await send(target, { path: '/openapi.json' })).text) as { paths: object };
+  return Object.keys(paths);
+}
+
+function randomRequest(random: (below: number) => number, paths: readonly string[]): SentRequest & { method: string } {
+  const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
+  const value = () => (random(3) === 0 ? encodeURI(pick(odd)).slice(0, 4_000) : random(2 ** 31).toString(36));
+  let path = pick(paths).replaceAll(/\{\w+\}/g, () => value().replaceAll('/', ''));
+  if (random(10) === 0) path += pick(['/', '//', '/..', ';a=b', '%2f', '.json']);
+  const parameters = Array.from(
+    { length: random(4) },
+    () => `${pick(['limit', 'cursor', 'since', 'q', 'topics', 'token', value()])}=${value()}`,
+  );
+  const headers: Record<string, string> = {};
+  for (let index = random(3); index > 0; index -= 1)
+    headers[pick(headerNames)] = pick(odd)
+      .replaceAll(/[^\x20-\x7e]/g, '?')
+      .slice(0, 1_000);
+  const method = pick(methods);
+  const body = ['GET', 'HEAD', 'TRACE'].includes(method) ? undefined : randomBody(random, pick);
+  if (body !== undefined) headers['Content-Type'] = pick(contentTypes);
+  // An upgrade or an expectation of another kind ends the connection.
+  if (headers['Upgrade'] !== undefined) headers['Connection'] = 'close';
+  return {
+    method,
+    path: parameters.length === 0 ? path : `${path}?${parameters.join('&')}`,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+function randomBody(random: (below: number) => number, pick: <T>(from: readonly T[]) => T): string {
+  const keys = [
+    'email',
+    'password',
+    'topic',
+    'message',
+    'title',
+    'tags',
+    'priority',
+    'name',
+    'scopes',
+    'token',
+    'since_id',
+    '__proto__',
+  ];
+  const make = (depth: number): unknown => {
+    const kind = random(depth > 3 ? 4 : 6);
+    if (kind === 0) return pick(odd);
+    if (kind === 1) return pick([0, -1, 1e308, 2 ** 53, 0.1]);
+    if (kind === 2) return null;
+    if (kind === 3) return random(2) === 0;
+    if (kind === 4) return Array.from({ length: random(4) }, () => make(depth + 1));
+    return Object.fromEntries(Array.from({ length: random(5) }, () => [pick(keys), make(depth + 1)]));
+  };
+  const text = JSON.stringify(make(0));
+  return random(5) === 0 ? text.slice(0, random(text.length + 1)) : text;
+}

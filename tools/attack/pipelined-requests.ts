@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { whileHealthy, type Attack } from './target.ts';
+
+const requestsPerConnection = 1_600;
+const connections = 4;
+const watchedMs = 5_000;
+const memoryMbMax = 100;
+const healthMsMax = 1_000;
+
+/** Sends 1,600 requests for a large document on each connection and reads no response. Memory must stay flat. */
+export const pipelinedRequests: Attack = {
+  name: 'pipelined requests',
+  async run(target) {
+    const { hostname, port } = target.url;
+    const before = await target.memoryMb();
+    const { result: after, healthMs } = await whileHealthy(target, async () => {
+      const sockets = await Promise.all(
+        Array.from({ length: connections }, async () => {
+          const socket = connect({ host: hostname, port: Number(port) });
+          socket.on('error', () => undefined);
+          await once(socket, 'connect');
+          socket.pause();
+          socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requestsPerConnection));
+          return socket;
+        }),
+      );
+      let highest = 0;
+      for (const began = performance.now(); performance.now() - began < watchedMs;) {
+        highest = Math.max(highest, (await target.memoryMb()) ?? 0);
+        await pause(250);
+      }
+      for (const socket of sockets) socket.destroy();
+      return highest;
+    });
+    const addedMb = before === null ? null : Math.round(after - before);
+    const faults = [
+      ...((addedMb ?? 0) <= memoryMbMax ? [] : [`memory grew by ${addedMb} MB`]),
+      ...(healthMs <= healthMsMax ? [] : [`/health/live took ${healthMs} ms`]),
+    ];
+    return { figures: { requests: connections * requestsPerConnection, addedMb, healthMs }, faults };
+  },
+};
