@@ -206,7 +206,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
     await eventually(() => expect(fcm.pushes).toHaveLength(2));
     fcm.script('*', { kind: 'error', status: 403, code: 'SENDER_ID_MISMATCH' });
     const android = subscribers.find(({ device }) => device.platform === 'android')!;
-    await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), android.device.id)]);
+    await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), android.device.id, Date.now())]);
     await expectTold('android', 'mismatched-credential');
   }, 240_000);
 });

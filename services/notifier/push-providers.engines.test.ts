@@ -99,7 +99,7 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
     const startedAt = Date.now();
     for (let restart = 1; restart <= restarts; restart++) {
       const notifier = await at.start({}, { config });
-      await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), device.id)]);
+      await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), device.id, Date.now())]);
       await eventually(() => apns.pushes.length === restart, { intervalMs: 5 });
       await notifier.close();
     }

@@ -106,12 +106,16 @@ describe(`the notifier, ${engineUnderTest}`, () => {
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
   });
 
-  test('sends a test push immediately and without a ledger row', async () => {
+  test('sends a test push immediately and without a ledger row, unless it was requested five minutes ago', async () => {
     const { device } = await at.addSubscriber(await at.addTopic());
     await at.start();
-    await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), device.id)]);
+    const sixMinutesAgo = Date.now() - 6 * 60_000;
+    await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), device.id, sixMinutesAgo)]);
+    await at.engine.jobQueue.add(pushQueues.urgent, [testPushJob(newId(), device.id, Date.now())]);
     await eventually(() => expect(at.expo.pushes.map(({ token }) => token)).toEqual([device.pushToken]));
     expect(at.expo.pushes[0]!.message.data).toEqual({ test: true });
+    await at.idle();
+    expect(at.expo.pushes.filter(({ message }) => message.data?.['test'] === true)).toHaveLength(1);
   });
 
   test('skips users who lost access to the topic and records the reason', async () => {

@@ -32,7 +32,7 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     round: z.number().int().min(1),
     giveUpAt: z.number(),
   }),
-  z.object({ kind: z.literal('test'), deviceId: id }),
+  z.object({ kind: z.literal('test'), deviceId: id, requestedAt: z.number().exactOptional() }),
   z.object({
     kind: z.literal('replace'),
     messageId: id,

@@ -4,11 +4,16 @@ import type { PushDeps } from '../sending/push-deps.ts';
 import { noteRefusals } from '../sending/refusal-report.ts';
 import { retireDevice } from '../sending/retire-device.ts';
 
-/** The lifetime of a test push. */
-const lifetimeMs = 10 * 60_000;
+/** The lifetime of a test push: a user who waits for it does not expect it later. */
+const lifetimeMs = 5 * 60_000;
 
-/** Sends a test push for the device's owner. Throws after a temporary error of the provider, so that the job is retried. */
+/**
+ * Sends a test push for the device's owner. Throws after a temporary error of the provider, so that the job is retried. Does
+ * nothing five minutes after the request.
+ */
 export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: string): Promise<void> {
+  const expiresAt = (job.requestedAt ?? deps.clock()) + lifetimeMs;
+  if (deps.clock() >= expiresAt) return;
   const device = await deps.engine.documents.get(devices, job.deviceId);
   if (device === null || !device.isActive) return;
   const gateway = deps.gateways.get(device.platform);
@@ -21,7 +26,7 @@ export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: stri
       vibrates: true,
       isUrgent: true,
       collapseId: jobId.slice(0, 64),
-      expiresAt: deps.clock() + lifetimeMs,
+      expiresAt,
     },
   ]);
   noteRefusals(deps, device.platform, results);

@@ -245,6 +245,21 @@ describe(`removal of expired messages by plan, ${engineUnderTest}`, () => {
     });
   });
 
+  test('the end of a run keeps the next run, which another worker began meanwhile', async () => {
+    await store(await makeTopic('FREE'), times(1, soon()));
+    const next = newId();
+    /** Another worker notices the end of the run and begins the next one, before this worker has updated the state. */
+    const update: typeof documents.update = async (collection, at, set) => {
+      const updated = await documents.update(collection, at, set);
+      if ('outcome' in set && set.outcome === 'done')
+        await documents.update(retentionStates, await readRetentionState(documents), { runId: next });
+      return updated;
+    };
+    const slow = { ...engine, documents: { ...documents, update } };
+    expect(await sweep(sweepDeps(slow, clock))).toEqual({ removed: 1, hasMore: false });
+    expect((await readRetentionState(documents)).runId).toBe(next);
+  });
+
   test('a requested run removes messages that expired by its time, or reports an empty run', async () => {
     const topic = await makeTopic('FREE');
     const [early, late] = [Date.now() + 60_000, soon()];

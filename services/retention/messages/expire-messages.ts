@@ -69,6 +69,11 @@ async function finishRun({ engine: { documents }, clock }: RetentionDeps, run: R
   await retryStale(async () => {
     const state = await readRetentionState(documents);
     const isConfirmed = state.confirmedUpTo !== null && state.confirmedUpTo <= run.upTo;
-    await documents.update(retentionStates, state, { runId: null, ...(isConfirmed ? { confirmedUpTo: null } : {}) });
+    // Another worker may have noticed the end and begun the next run meanwhile.
+    const set = {
+      ...(state.runId === run.id ? { runId: null } : {}),
+      ...(isConfirmed ? { confirmedUpTo: null } : {}),
+    };
+    if (Object.keys(set).length > 0) await documents.update(retentionStates, state, set);
   });
 }

@@ -60,6 +60,8 @@ export interface PushTargetIds {
 export interface TestPushJob {
   readonly kind: 'test';
   readonly deviceId: string;
+  /** Milliseconds since the epoch; absent in jobs of older versions. */
+  readonly requestedAt?: number;
 }
 
 /** Fetch the provider's receipts for accepted pushes. */
@@ -172,8 +174,14 @@ export function receiptsJob(id: string, job: Omit<ReceiptsJob, 'kind'>, delayMs:
 }
 
 /** Returns the job of a test push. It runs first in the urgent queue, because the user is waiting. */
-export function testPushJob(id: string, deviceId: string): QueuedPush {
-  return { id: `test.${id}`, data: { kind: 'test', deviceId }, priority: 1, attempts: 5, backoffMs: 2_000 };
+export function testPushJob(id: string, deviceId: string, requestedAt: number): QueuedPush {
+  return {
+    id: `test.${id}`,
+    data: { kind: 'test', deviceId, requestedAt },
+    priority: 1,
+    attempts: 5,
+    backoffMs: 2_000,
+  };
 }
 
 /** Returns the job of a summary. Its ID contains the period, so that each period has one summary. */

@@ -25,12 +25,12 @@ export function testDevice(deps: Pick<ApiDeps, 'config' | 'engine' | 'makeId'>):
       description: 'The push is queued',
     },
     load: (context) => loadDevice(deps.engine.documents, context),
-    async handle(_context, { loaded: device }) {
+    async handle(context, { loaded: device }) {
       if (!device.isActive) throw new AppError('invalid', 'Device is inactive');
       if (!isPushConfigured(deps.config, device.platform)) {
         throw new AppError('unavailable', `${pushProviders[device.platform].name} is not configured`);
       }
-      await deps.engine.jobQueue.add(pushQueues.urgent, [testPushJob(deps.makeId(), device.id)]);
+      await deps.engine.jobQueue.add(pushQueues.urgent, [testPushJob(deps.makeId(), device.id, context.now)]);
       return { status: 200, body: { message: 'Test push queued', device_id: device.id } };
     },
   });
