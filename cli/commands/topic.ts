@@ -12,6 +12,7 @@ import { toTopicJson } from '@tocsin/shared/wire/topic.ts';
 import { Command } from 'commander';
 import { createTopicCommand } from './create-topic.ts';
 import { finalCommand } from './final-command.ts';
+import { heldMessagesCommand } from './held-messages.ts';
 import { findAccount } from '../operator/find-account.ts';
 import { findEmails } from '../operator/find-emails.ts';
 import { collect, withListOptions, type ListOptions } from '../options/list-options.ts';
@@ -47,6 +48,7 @@ Examples:
       description: 'put a topic under legal hold: neither the topic nor its messages are deleted until release',
     }),
     hold('release', { isHeld: false, description: 'end a legal hold; the next sweep removes expired messages' }),
+    heldMessagesCommand(),
     remove(),
   ])
     topic.addCommand(command.option('--json', 'print one line of JSON'));

@@ -17,6 +17,7 @@ import { resendVerification } from './features/accounts/resend-verification.ts';
 import { undoEmailChange } from './features/accounts/undo-email-change.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
+import { getHeldMessages } from './features/admin/get-held-messages.ts';
 import { listAuditEntries } from './features/admin/list-audit-entries.ts';
 import { listDeadLetters } from './features/admin/list-dead-letters.ts';
 import { redriveDeadLetters } from './features/admin/redrive-dead-letters.ts';
@@ -286,6 +287,7 @@ function operatorRoutes(deps: ApiDeps): Route[] {
     setTier(deps),
     setHold(deps, 'PUT'),
     setHold(deps, 'DELETE'),
+    getHeldMessages(deps),
     listDeadLetters(deps),
     redriveDeadLetters(deps),
     listAuditEntries(deps),

@@ -261,6 +261,11 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(operator.put(`/admin/topics/${topic.name}/hold`));
     return { ...byOperator, subject: { type: 'topic', ...topic } };
   },
+  'topic.held_messages_read': async () => {
+    const { topic } = await topicOf();
+    await made(operator.get(`/admin/topics/${topic.name}/held`));
+    return { ...byOperator, subject: { type: 'topic', ...topic } };
+  },
   'topic.released': async () => {
     const { topic } = await topicOf();
     await made(operator.put(`/admin/topics/${topic.name}/hold`));

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -163,6 +166,39 @@ describe('the operator', () => {
       topics: [{ topic_id: held.id }],
     });
     expect(JSON.parse((await command('history', '--json')).out)).toEqual(await history());
+  });
+
+  test('reads what a legal hold keeps until the hold ends', async () => {
+    const history = await owner.client.call('GET', `/${held.name}/json?since=all`);
+    expect(history.body.messages).toEqual([]);
+    const path = `/admin/topics/${held.name.toUpperCase()}/held`;
+    const read = () =>
+      fetch(running.urls[0]! + path, { headers: { Authorization: 'Bearer the-operator-of-the-tests' } });
+    const response = await read();
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+    const lines = await response.text();
+    expect(
+      lines
+        .trimEnd()
+        .split('\n')
+        .map((line: string) => JSON.parse(line)),
+    ).toMatchObject([{ topic: held.name, topic_id: held.id, message: 'über', is_deleted: false }]);
+    const file = join(mkdtempSync(join(tmpdir(), 'held-')), 'held.ndjson');
+    const topicCommand = (...args: string[]) => runCommand(['topic', ...args], '', running.env);
+    expect(await topicCommand('held', held.name)).toEqual({ code: 0, out: lines, error: '' });
+    expect(await topicCommand('held', held.name, '--output', file, '--json')).toEqual({
+      code: 0,
+      out: `${JSON.stringify({ topic: held.name, topic_id: held.id, messages: 1, file })}\n`,
+      error: '',
+    });
+    expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([lines, 0o600]);
+    expect(await topicCommand('held', 'no-such-topic')).toEqual({ code: 1, out: '', error: 'Topic not found\n' });
+
+    expect((await operator.call('DELETE', `/admin/topics/${held.name}/hold`)).status).toBe(200);
+    const { up_to } = await planOf();
+    expect((await operator.call('POST', '/admin/retention/run', { json: { up_to } })).status).toBe(202);
+    await eventually(async () => expect(await (await read()).text()).toBe(''));
+    expect((await operator.call('GET', '/admin/topics/no-such-topic/held')).status).toBe(404);
   });
 
   test('pauses and resumes retention with the API and with the command', async () => {

@@ -112,6 +112,7 @@ export const accessTable: Readonly<Record<string, Access>> = {
   'PUT /admin/users/{email}/tier': 'operator',
   'PUT /admin/topics/{name}/hold': 'operator',
   'DELETE /admin/topics/{name}/hold': 'operator',
+  'GET /admin/topics/{name}/held': 'operator',
   'GET /admin/push/dead-letters': 'operator',
   'POST /admin/push/dead-letters/redrive': 'operator',
   'GET /admin/audit': 'operator',

@@ -114,6 +114,11 @@ export const auditActions = {
   },
   'topic.held': { means: 'A topic was put under legal hold.', subject: 'topic', details: {} },
   'topic.released': { means: 'A legal hold on a topic ended.', subject: 'topic', details: {} },
+  'topic.held_messages_read': {
+    means: 'An operator read the messages that only a legal hold keeps.',
+    subject: 'topic',
+    details: {},
+  },
   'topic_token.deleted': { means: 'A topic token was deleted.', subject: 'topic_token', details: {} },
   'message.edited': { means: 'A manager of the topic edited a message.', subject: 'message', details: {} },
   'message.deleted': { means: 'A manager of the topic deleted a message.', subject: 'message', details: {} },

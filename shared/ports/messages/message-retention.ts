@@ -1,4 +1,5 @@
 import type { MessageVolume } from '../../domain/messages/message-volume.ts';
+import type { StoredMessage } from '../../domain/messages/message.ts';
 
 /**
  * Expires, redacts and removes messages. Queries over all topics do not block other calls; after `planMsMax` they throw
@@ -27,6 +28,12 @@ export interface MessageRetention {
    * empty when none is left.
    */
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
+
+  /**
+   * Returns the first `limit` messages of the topic after the offset that expired at or before the time or are deleted,
+   * by offset, with their text: what a legal hold keeps. Does not block other calls.
+   */
+  held(topicId: string, page: { after: number; time: number; limit: number }): Promise<StoredMessage[]>;
 
   /** Removes up to `limit` messages of a removed topic; resolves with their number, 0 when none is left. */
   removeTopic(topicId: string, limit: number): Promise<number>;

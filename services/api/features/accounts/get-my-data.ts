@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ExportOwner, ExportSection } from '../../export/export-section.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { streamJson } from '../../http/stream-json.ts';
+import { streamText } from '../../http/stream-text.ts';
 import { loadAccount } from './load-account.ts';
 
 const dayMs = 86_400_000;
@@ -35,7 +35,7 @@ export function getMyData(deps: Pick<ApiDeps, 'engine'>, sections: readonly Expo
     handle: async (context) => {
       const user = await loadAccount(deps, context);
       const owner: ExportOwner = { caller: { ...context.account(), scopes: null }, now: context.now };
-      await streamJson(context, document(user, owner, { sections, omitted: omittedFor(context.account(), sections) }), {
+      await streamText(context, document(user, owner, { sections, omitted: omittedFor(context.account(), sections) }), {
         'Content-Disposition': `attachment; filename="tocsin-export-${user.id}.json"`,
       });
       return null;

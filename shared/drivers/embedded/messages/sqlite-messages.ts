@@ -17,7 +17,7 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { sqliteFreePages } from '../sqlite/sqlite-free-pages.ts';
 import { sqliteLifetimes } from '../sqlite/sqlite-lifetimes.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
-import { toMessage, topicIdOf, type TopicMessageRow } from './sqlite-message-rows.ts';
+import { toMessage, topicIdOf, type MessageRow, type TopicMessageRow } from './sqlite-message-rows.ts';
 import type { FoundRows } from './sqlite-message-search.ts';
 import { sqliteMessageRemoval, type SqliteMessageRemoval } from './sqlite-message-removal.ts';
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
@@ -207,6 +207,8 @@ function sweepsOf({
     countExpired: (time, of) => mapUnavailable(() => removal.countExpired(time, of)),
     oldestKept: async (topicIds, time) =>
       new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
+    held: async (topicId, page) =>
+      (await plans.run<MessageRow[]>({ kind: 'held', topicId, page })).map((row) => toMessage(row, topicId)),
     recount: async (topicId) => {
       const drift = await plans.run<number>({ kind: 'count-drift', topicId });
       if (drift !== 0) await mapUnavailable(() => removal.addToCount(topicId, drift));

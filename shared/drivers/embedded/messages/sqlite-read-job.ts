@@ -12,6 +12,11 @@ export type ReadJob =
   | { readonly kind: 'activity'; readonly filter: MessageFilter; readonly bucketMs: number }
   | { readonly kind: 'expired'; readonly from: number; readonly time: number; readonly except: readonly string[] }
   | { readonly kind: 'oldest-kept'; readonly topicIds: readonly string[]; readonly time: number }
+  | {
+      readonly kind: 'held';
+      readonly topicId: string;
+      readonly page: { readonly after: number; readonly time: number; readonly limit: number };
+    }
   | { readonly kind: 'count-drift'; readonly topicId: string };
 
 /** Shorter lists are not cached but sent with each job. */

@@ -85,6 +85,8 @@ function startJob({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
       return retention.expired(job);
     case 'oldest-kept':
       return retention.oldestKept(job.topicIds, job.time);
+    case 'held':
+      return retention.held(job);
     case 'count-drift':
       return retention.countDrift(job.topicId);
   }

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { plusVolume, type MessageVolume } from '../../../domain/messages/message-volume.ts';
 import type { ExpiredOfTopic } from '../../../ports/messages/message-retention.ts';
 import { volumeColumn } from './sqlite-message-schema.ts';
-import { prepareArrays } from './sqlite-message-rows.ts';
+import { messageColumns, prepareArrays, type MessageRow } from './sqlite-message-rows.ts';
 import type { ReadJob } from './sqlite-read-job.ts';
 import type { Steps } from './sqlite-message-search.ts';
 
@@ -10,6 +10,8 @@ import type { Steps } from './sqlite-message-search.ts';
 const messagesPerStep = 2_000;
 
 type ExpiredQuery = Omit<Extract<ReadJob, { kind: 'expired' }>, 'kind'>;
+type HeldQuery = Omit<Extract<ReadJob, { kind: 'held' }>, 'kind'>;
+type ScannedRow = readonly [offset: number, expiresAt: number, deletedAt: number | null];
 type ExpiredRow = readonly [expiresAt: number, topic: number, offset: number, bytes: number];
 
 export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
@@ -60,6 +62,22 @@ export function sqliteRetentionReads(db: DatabaseSync) {
       return oldest;
     },
 
+    /** Scans the index by topic in pieces, because held messages can be few among many. */
+    *held({ topicId, page: { after, time, limit } }: HeldQuery): Steps<MessageRow[]> {
+      const found: MessageRow[] = [];
+      for (let last = Math.max(after, -1); ;) {
+        const scanned = sql.scanned.all(topicId, last, messagesPerStep) as unknown as ScannedRow[];
+        for (const [offset, expiresAt, deletedAt] of scanned) {
+          if (expiresAt > time && deletedAt === null) continue;
+          found.push(sql.messageAt.get(offset) as unknown as MessageRow);
+          if (found.length === limit) return found;
+        }
+        if (scanned.length < messagesPerStep) return found;
+        last = scanned.at(-1)![0];
+        yield;
+      }
+    },
+
     /** Returns the difference between the actual and the stored count of the topic, read in one snapshot. */
     *countDrift(topicId: string): Steps<number> {
       return (sql.countDrift.get(topicId) as unknown as [number] | undefined)?.[0] ?? 0;
@@ -89,6 +107,13 @@ function prepareStatements(db: DatabaseSync) {
       SELECT timestamp FROM messages INDEXED BY messages_by_topic
       WHERE ${ofTopic} AND offset >= 0 AND expires_at > ? AND deleted_at IS NULL ORDER BY offset LIMIT 1`,
     ),
+    scanned: prepareArrays(
+      db,
+      `
+      SELECT offset, expires_at, deleted_at FROM messages INDEXED BY messages_by_topic
+      WHERE ${ofTopic} AND offset > ? ORDER BY offset LIMIT ?`,
+    ),
+    messageAt: prepareArrays(db, `SELECT ${messageColumns} FROM messages m WHERE m.offset = ?`),
     countDrift: prepareArrays(
       db,
       `

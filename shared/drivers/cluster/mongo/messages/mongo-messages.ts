@@ -25,6 +25,7 @@ import {
   changeLifetimes,
   countExpiredMessages,
   expiredMessages,
+  heldMessages,
   oldestKeptOf,
   recountTopic,
 } from './mongo-retention-reads.ts';
@@ -116,6 +117,7 @@ export async function openMongoMessages({
     expired: (time, except) => planned(() => expiredMessages(collections, time, except)),
     countExpired: (time, of) => planned(() => countExpiredMessages(collections, time, of)),
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
+    held: (topicId, page) => planned(() => heldMessages(collections, topicId, page)),
     recount: (topicId) => mapUnavailable(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => mapUnavailable(() => removal.removeTopic(topicId, limit)),
     ping: () => mapUnavailable(() => pingPrimary(connection)),

@@ -1,10 +1,12 @@
 import type { ClientSession, Connection } from 'mongoose';
+import type { StoredMessage } from '../../../../domain/messages/message.ts';
 import type { ExpiredOfTopic, LifetimeChange } from '../../../../ports/messages/message-retention.ts';
 import { planMsMax } from '../../../../ports/messages/plan-limit.ts';
 import {
   byExpiry,
   byTime,
   byTopic,
+  toMessage,
   visibleInHistory,
   volumeBytes,
   type MessageCollections,
@@ -67,6 +69,26 @@ export async function oldestKeptOf(
     );
   }
   return oldest;
+}
+
+export async function heldMessages(
+  { messages }: MessageCollections,
+  topicId: string,
+  { after, time, limit }: { after: number; time: number; limit: number },
+): Promise<StoredMessage[]> {
+  const found = await messages
+    .find({
+      topicId,
+      offset: { $gt: Math.max(after, -1) },
+      $or: [{ expiresAt: { $lte: time } }, { deletedAt: { $exists: true } }],
+    })
+    .sort({ offset: 1 })
+    .limit(limit)
+    .batchSize(limit + 1)
+    .hint(byTopic)
+    .maxTimeMS(planMsMax)
+    .toArray();
+  return found.map(toMessage);
 }
 
 /** Needs no transaction: concurrent changes of such a message do not affect its expiry. */

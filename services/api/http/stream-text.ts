@@ -3,11 +3,11 @@ import { pipeline } from 'node:stream/promises';
 import type { RequestContext } from './route.ts';
 
 /**
- * Sends 200 with a JSON document generated while sending: requests the next piece when the client has received
+ * Sends 200 with a text, by default JSON, that is generated while sending: requests the next piece when the client has received
  * the last, so that at most two pieces are in memory, and none after a disconnect. A failing
  * piece destroys the connection, so that a truncated document is detected, and rejects.
  */
-export async function streamJson(
+export async function streamText(
   { request, response }: Pick<RequestContext, 'request' | 'response'>,
   pieces: AsyncIterable<string>,
   headers: Readonly<Record<string, string>>,
