@@ -101,6 +101,27 @@ describeWithOwnEngines('MongoDB failover', () => {
     expect(await messages.reconcile(0, [record])).toMatchObject([{ offset: 1 }]);
   });
 
+  test('transactions wait for an election instead of failing', async () => {
+    const electing = await openMongo(engine.url.replace('directConnection=true&', ''), { log });
+    try {
+      const messages = await openMongoMessages({ connection: electing, clock: Date.now, log });
+      const topicId = newId();
+      const now = Date.now();
+      let offset = 0;
+      const apply = () =>
+        messages.apply([published(offset++, testMessage(topicId, { timestamp: now, expiresAt: now + 60_000 }))]);
+      await apply();
+      // A set of one member has no primary for this time. The command breaks the connections.
+      await aside.db('admin').command({ replSetStepDown: 4, secondaryCatchUpPeriodSecs: 0, force: true });
+      const beganAt = performance.now();
+      await Promise.all(Array.from({ length: 10 }, apply));
+      expect(performance.now() - beganAt).toBeGreaterThan(1_500); // the limit of other operations
+      expect((await messages.topicStats([topicId])).get(topicId)!.messageCount).toBe(11);
+    } finally {
+      await electing.close();
+    }
+  });
+
   test.each([
     ['refused', { errorCode: 91 }],
     [

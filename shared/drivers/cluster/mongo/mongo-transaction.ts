@@ -7,6 +7,8 @@ import { endAbandonedTransactions } from './end-abandoned-transactions.ts';
 const attemptsMax = 100;
 const deadlineMs = 10_000;
 const pauseMsMax = 50;
+/** How long a transaction waits for the election of a primary; other operations wait for 1.5 s. */
+const electionMs = 5_000;
 /** After conflicts for this long, checks for abandoned transactions, and again after each interval. */
 const abandonedCheckMs = 250;
 /** MongoDB's code for a write conflict. */
@@ -14,7 +16,7 @@ const writeConflict = 112;
 
 /**
  * Runs work in a transaction and commits it with majority write concern. After a conflict or a lost server, runs the
- * work again, so the work must have no other effects than its writes. Ends conflicting transactions of dead processes.
+ * work again, so the work must have no other effects than its writes. Waits up to 5 s for an election. Ends conflicting transactions of dead processes.
  * Other errors of the work abort the transaction and are rethrown. Throws AppError `unavailable` if the transaction
  * keeps failing or the outcome of the commit is unknown at the deadline. Resolves with the time of the commit, after which a
  * causally consistent session reads what it wrote, also from another primary.
@@ -23,8 +25,9 @@ export async function inTransaction(
   connection: Connection,
   work: (session: ClientSession) => Promise<void>,
 ): Promise<mongo.Timestamp | undefined> {
-  const deadline = performance.now() + deadlineMs;
-  let nextCheckAt = performance.now() + abandonedCheckMs;
+  const startedAt = performance.now();
+  const deadlines: Deadlines = { any: startedAt + deadlineMs, election: startedAt + electionMs };
+  let nextCheckAt = startedAt + abandonedCheckMs;
   for (let attempt = 1; ; attempt++) {
     const session = await connection.startSession();
     try {
@@ -34,12 +37,11 @@ export async function inTransaction(
         readPreference: 'primary',
       });
       await work(session);
-      await commitWithRetries(session, deadline);
+      await commitWithRetries(session, deadlines);
       return session.operationTime;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // otherwise the server ends it
-      if (!hasLabel(error, 'TransientTransactionError')) throw error;
-      if (attempt === attemptsMax || performance.now() > deadline) throw unavailable('Database', error);
+      throwUnlessRetryable(error, { label: 'TransientTransactionError', attempt, deadlines });
       if (performance.now() > nextCheckAt && (error as { code?: unknown }).code === writeConflict) {
         await endAbandonedTransactions(connection).catch(() => undefined); // otherwise the server ends them
         nextCheckAt = performance.now() + abandonedCheckMs;
@@ -52,17 +54,38 @@ export async function inTransaction(
 }
 
 /** Commits, and retries while the response is lost. A retry of a completed commit only confirms it. */
-async function commitWithRetries(session: ClientSession, deadline: number): Promise<void> {
+async function commitWithRetries(session: ClientSession, deadlines: Deadlines): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await session.commitTransaction();
       return;
     } catch (error) {
-      if (!hasLabel(error, 'UnknownTransactionCommitResult')) throw error;
-      if (attempt === attemptsMax || performance.now() > deadline) throw unavailable('Database', error);
+      throwUnlessRetryable(error, { label: 'UnknownTransactionCommitResult', attempt, deadlines });
     }
     await pause(Math.random() * Math.min(2 ** attempt, pauseMsMax));
   }
+}
+
+interface Deadlines {
+  readonly any: number;
+  readonly election: number;
+}
+
+function throwUnlessRetryable(
+  error: unknown,
+  { label, attempt, deadlines }: { readonly label: string; readonly attempt: number; readonly deadlines: Deadlines },
+): void {
+  const now = performance.now();
+  if (isDuringElection(error) && now < deadlines.election) return;
+  if (!hasLabel(error, label)) throw error;
+  if (attempt === attemptsMax || now > deadlines.any) throw unavailable('Database', error);
+}
+
+/** Whether no primary was found although members of the set respond. The driver gives such errors no label. */
+function isDuringElection(error: unknown): boolean {
+  const { servers } = (error as { reason?: { servers?: unknown } }).reason ?? {};
+  if (!(servers instanceof Map)) return false;
+  return [...(servers as Map<string, { type: string }>).values()].some(({ type }) => type.startsWith('RS'));
 }
 
 function hasLabel(error: unknown, label: string): boolean {
