@@ -2,7 +2,9 @@ import { Agent } from 'node:http';
 import { send, type Attack, type SentRequest, type Target } from './target.ts';
 
 const concurrency = 64;
-const memoryMbMax = 150;
+const memoryMbMax = 100;
+/** Of the target's memory, at equal distances. */
+const samples = 40;
 
 /** Linear congruential, so that a seed repeats the requests. */
 function randomSource(seed: number): (below: number) => number {
@@ -74,13 +76,12 @@ export function fuzzedRequests({ count, seed = 1 }: { readonly count: number; re
       const faults: string[] = [];
       const statuses = new Map<number, number>();
       let sent = 0;
-      const before = await target.memoryMb();
-      let settled: number | null = null;
+      const samplesMb: (number | null)[] = [];
+      const sampleEvery = Math.max(1, Math.floor(count / samples));
       const work = async () => {
         while (sent < count) {
           sent += 1;
-          // The first tenth fills caches and pools.
-          if (sent === Math.floor(count / 10)) settled = await target.memoryMb();
+          if (sent % sampleEvery === 0) samplesMb.push(await target.memoryMb());
           const one = randomRequest(random, paths);
           const { status, text } = await send(target, { ...one, agent });
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -90,8 +91,7 @@ export function fuzzedRequests({ count, seed = 1 }: { readonly count: number; re
       };
       await Promise.all(Array.from({ length: concurrency }, work));
       agent.destroy();
-      const after = await target.memoryMb();
-      const addedMb = after === null ? null : Math.round(after - (settled ?? before ?? after));
+      const addedMb = growth(samplesMb);
       if ((addedMb ?? 0) > memoryMbMax) faults.push(`memory grew by ${addedMb} MB`);
       const unanswered = statuses.get(0) ?? 0;
       return {
@@ -100,6 +100,16 @@ export function fuzzedRequests({ count, seed = 1 }: { readonly count: number; re
       };
     },
   };
+}
+
+/**
+ * The difference between the lowest memory of the last fifth and that of the second quarter: the first one fills caches
+ * and pools, and the lowest values depend least on the time of garbage collections.
+ */
+function growth(samplesMb: readonly (number | null)[]): number | null {
+  const known = samplesMb.filter((mb) => mb !== null);
+  const lowest = (from: number, to: number) => Math.min(...known.slice(known.length * from, known.length * to));
+  return known.length < samples / 2 ? null : Math.round(lowest(0.8, 1) - lowest(0.25, 0.5));
 }
 
 async function readPaths(target: Target): Promise<string[]> {
