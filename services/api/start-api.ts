@@ -157,13 +157,21 @@ function ownPasswords(own: Closers): Passwords {
   return passwords;
 }
 
-function countStreams({ metrics, streams }: Pick<ApiDeps, 'metrics' | 'streams'>): void {
+function countStreams({ metrics, streams, feeds }: Pick<ApiDeps, 'metrics' | 'streams' | 'feeds'>): void {
   new Gauge({
     name: 'tocsin_open_streams',
     help: 'Open SSE and WebSocket streams of this node',
     registers: [metrics],
     collect() {
       this.set(streams.size);
+    },
+  });
+  new Gauge({
+    name: 'tocsin_silent_partitions',
+    help: 'Partitions with streams on this node whose fan-out sends no beats; their streams read the store',
+    registers: [metrics],
+    collect() {
+      this.set(feeds.silentPartitions);
     },
   });
 }

@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
+import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord, PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { fanOutBatch, type FanOutDeps } from './fan-out-batch.ts';
+import { PartitionBeats } from './partition-beats.ts';
 
 const log = openLogger('test', 'silent');
 
@@ -10,7 +13,9 @@ test('a hanging bus delays only the batch that was sent to it', async () => {
   const topicId = newId();
   const watermarks: number[] = [];
   const sent: string[] = [];
-  const answers: (() => void)[] = [];
+  const answers: PromiseWithResolvers<void>[] = [];
+  const beats = new PartitionBeats();
+  beats.assigned(0, 0, new AbortController().signal);
   const deps: FanOutDeps = {
     log,
     clock: Date.now,
@@ -23,10 +28,12 @@ test('a hanging bus delays only the batch that was sent to it', async () => {
       isConnected: true,
       publish: (_, payloads) => {
         sent.push(...payloads.map((payload) => String((JSON.parse(payload) as { offset: number }).offset)));
-        return new Promise<void>((resolve) => answers.push(resolve));
+        answers.push(Promise.withResolvers<void>());
+        return answers.at(-1)!.promise;
       },
     },
     activity: { published: () => undefined },
+    beats,
   };
   const batch = (offset: number) => {
     const message = newMessage(topicId);
@@ -37,5 +44,26 @@ test('a hanging bus delays only the batch that was sent to it', async () => {
   for (const offset of [0, 1, 2]) await fanOutBatch(deps, batch(offset));
   expect(watermarks).toEqual([0, 1, 2]);
   expect(sent).toEqual(['0', '1', '2']);
-  for (const answer of answers) answer();
+  expect(beats.all).toMatchObject([{ partition: 0, offset: 2, missed: -1 }]);
+  answers[1]!.reject(unavailable('Bus'));
+  for (const { resolve } of answers) resolve();
+  // Nodes read what possibly was not published.
+  await eventually(() => expect(beats.all).toMatchObject([{ offset: 2, missed: 1 }]));
+  await fanOutBatch({ ...deps, bus: { ...deps.bus, isConnected: false } }, batch(3));
+  expect(beats.all).toMatchObject([{ offset: 3, missed: 3 }]);
+});
+
+test('beats stop with the partition, and name each assignment', () => {
+  const beats = new PartitionBeats();
+  const [first, second] = [new AbortController(), new AbortController()];
+  beats.assigned(3, 10, first.signal);
+  const before = beats.all;
+  expect(before).toMatchObject([{ partition: 3, offset: 9, missed: 9 }]);
+  beats.assigned(3, 12, second.signal);
+  first.abort();
+  expect(beats.all).toMatchObject([{ partition: 3, offset: 11, missed: 11 }]);
+  expect(beats.all[0]!.assignment).not.toBe(before[0]!.assignment);
+  second.abort();
+  beats.delivered(3, 20);
+  expect(beats.all).toEqual([]);
 });

@@ -7,6 +7,7 @@ import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 import type { ReconciledRecord, MessageIngest } from '@tocsin/shared/ports/messages/message-ingest.ts';
 import type { TopicActivity } from '@tocsin/shared/operations/topics/topic-activity.ts';
 import type { FanOutMetrics } from './fanout-metrics.ts';
+import type { PartitionBeats } from './partition-beats.ts';
 
 export interface FanOutDeps {
   readonly messages: Pick<MessageIngest, 'reconcile' | 'moveWatermark'>;
@@ -15,6 +16,8 @@ export interface FanOutDeps {
   readonly log: Logger;
   /** Observes every publish. */
   readonly activity: Pick<TopicActivity, 'published'>;
+  /** Tells the nodes which records they must read from the store. */
+  readonly beats: Pick<PartitionBeats, 'delivered' | 'missed'>;
   readonly metrics: FanOutMetrics;
 }
 
@@ -42,17 +45,23 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
     deps.activity.published(record.message.topicId, record.timestamp);
     deps.metrics.delay.observe(Math.max(0, now - record.timestamp) / 1_000);
   }
-  if (!deps.bus.isConnected) return;
+  const last = batch.nextOffset - 1;
+  deps.beats.delivered(batch.partition, last);
+  if (!deps.bus.isConnected) {
+    deps.beats.missed(batch.partition, last);
+    return;
+  }
   const sends = [...envelopesByTopic(settled)].map(([topicId, payloads]) =>
     deps.bus.publish(topicChannel(topicId), payloads),
   );
   const sent = Promise.allSettled(sends).then((outcomes) => {
     const failed = outcomes.filter((send) => send.status === 'rejected');
-    if (failed.length > 0)
-      deps.log.warn(
-        { err: failed[0]!.reason as unknown, topics: failed.length },
-        'bus unreachable, nodes backfill from the store',
-      );
+    if (failed.length === 0) return;
+    deps.beats.missed(batch.partition, last);
+    deps.log.warn(
+      { err: failed[0]!.reason as unknown, topics: failed.length },
+      'bus unreachable, nodes backfill from the store',
+    );
   });
   await settledWithin(busPatienceMs, [sent]);
 }

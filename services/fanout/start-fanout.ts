@@ -1,5 +1,7 @@
 import { Registry } from 'prom-client';
+import { beatIntervalMs, beatsChannel, type Beat } from '@tocsin/shared/domain/messages/fanout-beats.ts';
 import { fanoutGroup } from '@tocsin/shared/domain/log/log-groups.ts';
+import type { PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -8,10 +10,12 @@ import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
 import { topicActivity } from '@tocsin/shared/operations/topics/topic-activity.ts';
 import { fanOutBatch } from './fan-out-batch.ts';
 import { fanOutMetrics } from './fanout-metrics.ts';
+import { PartitionBeats } from './partition-beats.ts';
 
 /**
  * Starts a fan-out: a member of the log's consumer group `fanout`, which completes the message store and publishes
- * every record to the bus. On assignment of a partition it resumes after the store's watermark and not at the group's
+ * every record to the bus. Twice a second it sends beats, from which nodes learn whether they receive every record. On
+ * assignment of a partition it resumes after the store's watermark and not at the group's
  * committed offset, because only the watermark reflects the store.
  */
 export function startFanout(deps: {
@@ -29,13 +33,26 @@ export function startFanout(deps: {
       log.warn({ err }, 'the activity of topics was not recorded'),
     );
     own.add(() => activity.close());
+    const beats = new PartitionBeats();
     const consumption = await engine.eventLog.consume({
       group: fanoutGroup,
-      startAt: async (partition) => (await engine.messages.watermark(partition)) + 1,
+      startAt: async (partition, signal) => {
+        const start = (await engine.messages.watermark(partition)) + 1;
+        beats.assigned(partition, start, signal);
+        return start;
+      },
       onBatch: (batch) =>
-        fanOutBatch({ messages: engine.messages, bus: engine.bus, clock, log, activity, metrics }, batch),
+        fanOutBatch({ messages: engine.messages, bus: engine.bus, clock, log, activity, beats, metrics }, batch),
     });
     own.add(() => consumption.close());
+    const timer = setInterval(() => sendBeats(engine.bus, beats.all), beatIntervalMs);
+    own.add(() => clearInterval(timer));
     return { close: () => own.closeAll() };
   });
+}
+
+/** Nodes that miss beats read the store, so a failure needs no retry. */
+function sendBeats(bus: Pick<PubSub, 'isConnected' | 'publish'>, beats: readonly Beat[]): void {
+  if (bus.isConnected && beats.length > 0)
+    void bus.publish(beatsChannel, [JSON.stringify(beats)]).catch(() => undefined);
 }

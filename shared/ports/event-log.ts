@@ -58,9 +58,10 @@ export interface ConsumeOptions {
   readonly group: string;
   /**
    * Returns where a member starts on an assigned partition: the offset of the next record, or null to start at the
-   * group's committed offset, which is the start of the log for a new group.
+   * group's committed offset, which is the start of the log for a new group. The signal is aborted when the member loses
+   * the partition or closes.
    */
-  readonly startAt?: (partition: number) => Promise<number | null>;
+  readonly startAt?: (partition: number, signal: AbortSignal) => Promise<number | null>;
   /**
    * Handles a batch, at most one at a time per partition. The group's offset is committed after it resolves.
    * If it rejects, the same records are retried after a pause (100 ms doubling to 5 s) until it resolves.

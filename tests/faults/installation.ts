@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
+import { cuttableLink, type CuttableLink } from '@tocsin/shared/testing/cuttable-link.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startEngines, type Engines } from '../../tools/engines/start-engines.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
@@ -18,6 +19,8 @@ export interface Installation {
   readonly urls: readonly string[];
   /** A third API node with rate limits, whose connection to Redis drops selected messages. */
   readonly third: { readonly server: ServerProcess; readonly url: string; readonly link: LossyRedisLink };
+  /** The connection of the fan-out to Redis. */
+  readonly fanoutLink: CuttableLink;
   readonly account: Account;
   /** Another account with an unused rate limit. */
   newAccount(): Promise<Account>;
@@ -49,7 +52,11 @@ export async function startInstallation(): Promise<Installation> {
     const clocksDir = mkdtempSync(join(tmpdir(), 'tocsin-clocks-'));
     own.add(() => rmSync(clocksDir, { recursive: true }));
     const dir = process.env['TOCSIN_FAULTS_DIR']; // shows where the servers' logs are
+    const redis = new URL(engines.redis.url);
+    const fanoutLink = await cuttableLink({ host: redis.hostname, port: Number(redis.port) });
+    own.add(() => fanoutLink.close());
     const stack = await startClusterStack({
+      serviceEnv: { fanout: { REDIS_URL: `redis://127.0.0.1:${fanoutLink.port}` } },
       ...(dir === undefined ? {} : { dir }),
       kafkaBrokers: engines.kafka.url,
       mongoUrl: mongoUrl.href,
@@ -82,6 +89,7 @@ export async function startInstallation(): Promise<Installation> {
       engines,
       stack,
       third,
+      fanoutLink,
       account,
       newAccount,
       newTopics,

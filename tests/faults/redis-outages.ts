@@ -98,6 +98,42 @@ export function redisOutages(startTest: () => FaultTest): void {
     expect(Math.max(...repairMs)).toBeLessThan(repairMsMax + addedBy(publishMs));
   }, 120_000);
 
+  test.each([['cut' as const], ['freeze' as const]])(
+    'delays streams by less than two seconds when only the fan-out loses Redis (%s)',
+    async (loss) => {
+      const { own, newTopics, urls, fanoutLink } = startTest();
+      const topics = await newTopics(4);
+      const run = startLedgerRun(own, { urls, topics, publishers: 2, pauseMs: 20 });
+      const { acked, ackedAt, attempts } = run.publishing;
+      await eventually(() => acked.length > 50, { timeoutMs: patienceMs });
+      own.add(() => fanoutLink.restore());
+      const downAt = performance.now();
+      fanoutLink[loss]();
+      await pause(8_000); // the outage itself: longer than every delay
+      const upAt = performance.now();
+      fanoutLink.restore();
+      const afterwards = acked.length + 50;
+      await eventually(() => acked.length > afterwards, { timeoutMs: patienceMs });
+      await run.publishing.stop();
+      await run.caughtUp();
+      const behindMs = [...run.streamArrivals]
+        .filter(([id]) => ackedAt.get(id)! >= downAt && ackedAt.get(id)! < upAt)
+        .map(([id, arrivals]) => Math.max(...arrivals) - ackedAt.get(id)!);
+      const ledger = await run.expectComplete();
+      const behindMaxMs = Math.max(...behindMs);
+      const behindP50Ms = percentile(behindMs, 0.5);
+      printMeasurements(`fan-out without redis, ${loss}`, {
+        ackedWhileDown: behindMs.length,
+        behindMaxMs,
+        behindP50Ms,
+        ...ledger,
+      });
+      expect(behindMs.length).toBeGreaterThan(50);
+      expect(behindMaxMs).toBeLessThan(behindMsMax + addedBy(attempts.map(({ ms }) => ms)));
+    },
+    120_000,
+  );
+
   const outages: [string, (engine: Engine) => Fault][] = [
     ['killed', killed],
     ['silent', silenced],

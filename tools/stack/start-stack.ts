@@ -34,6 +34,8 @@ export interface ClusterOptions extends StackOptions {
   readonly apiNodes?: number;
   /** Default `services`. */
   readonly layout?: ClusterLayout;
+  /** Differences in the configuration of single services, by name. */
+  readonly serviceEnv?: Readonly<Record<string, Record<string, string>>>;
 }
 
 /**
@@ -54,7 +56,7 @@ export const nodeFlags: Readonly<Record<string, readonly string[]>> = {
 export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
   const place = placeOf(options);
   const env = { DATA_DIR: join(place.dir, 'data'), ...options.env };
-  return startAll('embedded', place, env, { tocsin: ['cli/main.ts', 'serve'] });
+  return startAll('embedded', place, { all: env }, { tocsin: ['cli/main.ts', 'serve'] });
 }
 
 /** Starts a cluster on running engines; by default one process per service and two API nodes. */
@@ -68,7 +70,8 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
     JWT_SECRET: options.jwtSecret,
     ...options.env,
   };
-  if (options.layout === 'single') return startAll('cluster', place, env, { tocsin: ['cli/main.ts', 'serve'] });
+  if (options.layout === 'single')
+    return startAll('cluster', place, { all: env }, { tocsin: ['cli/main.ts', 'serve'] });
   const api = Array.from(
     { length: options.apiNodes ?? 2 },
     (_, index) => [`api${index + 1}`, ['services/api/main.ts']] as const,
@@ -78,14 +81,14 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
     return startAll(
       'cluster',
       place,
-      { ROLES: workerServices.join(','), ...env },
+      { all: { ROLES: workerServices.join(','), ...env } },
       Object.fromEntries([...api, workers]),
     );
   }
   const workers = workerServices.map(
     (name) => [name, [...(nodeFlags[name] ?? []), `services/${name}/main.ts`]] as const,
   );
-  return startAll('cluster', place, env, Object.fromEntries([...api, ...workers]));
+  return startAll('cluster', place, { all: env, ...options.serviceEnv }, Object.fromEntries([...api, ...workers]));
 }
 
 interface Place {
@@ -99,14 +102,18 @@ function placeOf({ dir }: StackOptions): Place {
   return { dir: own, remove: () => (dir === undefined ? rmSync(own, { recursive: true, force: true }) : undefined) };
 }
 
+/** The configuration of all services, and differences by service. */
+type Environments = { readonly all: Record<string, string> } & Readonly<Record<string, Record<string, string>>>;
+
 async function startAll(
   engine: Stack['engine'],
   place: Place,
-  env: Record<string, string>,
+  env: Environments,
   programs: Record<string, readonly string[]>,
 ): Promise<Stack> {
   const servers = Object.entries(programs).map(
-    ([name, args]) => new ServerProcess({ name, args, env, logFile: join(place.dir, `${name}.log`) }),
+    ([name, args]) =>
+      new ServerProcess({ name, args, env: { ...env.all, ...env[name] }, logFile: join(place.dir, `${name}.log`) }),
   );
   const stop = async () => {
     await Promise.all(servers.map((server) => server.stop()));
@@ -122,7 +129,7 @@ async function startAll(
   return {
     engine,
     servers,
-    env,
+    env: env.all,
     stop,
     urls: nodes.map(({ url }) => url),
     apiPids: () => nodes.map(({ pid }) => pid),

@@ -68,7 +68,10 @@ export class TopicFeed {
   readonly #pageBehind: (offset: number) => Promise<ResumePage | undefined>;
   #waiting: Envelope[] = [];
   #isWorking = false;
+  #isOpen = false;
   #mustFill = false;
+  /** Up to this offset, the next read of the store finds all records. */
+  #completeUpTo = -1;
   #closed = false;
 
   constructor(deps: FeedDeps, topic: Topic) {
@@ -94,7 +97,17 @@ export class TopicFeed {
     this.#last = await this.#deps.history.completeUpTo(this.#place);
     this.#recent = new RecentMessages(this.#last, this.#deps.recentBudget);
     this.#isWorking = false;
+    this.#isOpen = true;
     await this.#work();
+  }
+
+  get partition(): number {
+    return this.#place.partition;
+  }
+
+  /** Whether the feed knows the offset from which it delivers. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** The offset up to which everything was delivered. */
@@ -160,9 +173,13 @@ export class TopicFeed {
     this.#places.set(messageId, place);
   }
 
-  /** Backfills from the store what publish/subscribe did not deliver. Never rejects: the next call retries failures. */
-  async fill(): Promise<void> {
+  /**
+   * Backfills from the store what publish/subscribe did not deliver, at least up to the offset. Never rejects: the next call
+   * retries failures.
+   */
+  async fill(upTo: number): Promise<void> {
     this.#mustFill = true;
+    this.#completeUpTo = Math.max(this.#completeUpTo, upTo);
     await this.#work();
   }
 
@@ -241,11 +258,14 @@ export class TopicFeed {
 
   async #readStore(): Promise<void> {
     await this.#learnName();
+    const completeUpTo = this.#completeUpTo;
     for (;;) {
       const page = await this.#deps.history.records(this.#place, this.#last + 1, fillPage);
       for (const record of page) this.#deliver(record);
-      if (page.length < fillPage || this.#closed) return;
+      if (page.length < fillPage || this.#closed) break;
     }
+    // Records that the store does not show, such as expired ones, have been passed.
+    this.#last = Math.max(this.#last, completeUpTo);
   }
 
   #handOn({ offset, record }: Envelope): void {

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { topicChannel } from '@tocsin/shared/domain/messages/channels.ts';
+import { beatsChannel, type Beat } from '@tocsin/shared/domain/messages/fanout-beats.ts';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
@@ -106,6 +108,32 @@ test('backfills records lost soon after a reconnect, because their publisher may
   for (const listener of listeners) listener(true);
   const offsets = [await publish({ isTold: false })];
   await eventually(() => expect(seen).toEqual(offsets));
+});
+
+test('reads the store only after a reported loss, or when the fan-out is silent', async () => {
+  let asked = 0;
+  const watermark: Engine['messages']['watermark'] = (partition) => {
+    asked += 1;
+    return engine.messages.watermark(partition);
+  };
+  let beat: Beat = { partition: topic.partition, offset: -1, assignment: 'a', missed: -1 };
+  const sendBeat = () => engine.bus.publish(beatsChannel, [JSON.stringify([beat])]);
+  const beating = setInterval(() => void sendBeat(), 100);
+  own.add(() => clearInterval(beating));
+  const seen = await follow({ messages: { ...engine.messages, watermark } });
+  const first = await publish({ isTold: true });
+  await eventually(() => expect(seen).toEqual([first]));
+  await pause(2_000); // the checks until the first beat
+  asked = 0;
+  const offsets = [first, await publish({ isTold: false })];
+  await pause(2_000); // only waiting shows that nothing is read
+  expect({ asked, seen }).toEqual({ asked: 0, seen: [first] });
+  beat = { ...beat, offset: offsets[1]!, missed: offsets[1]! };
+  await eventually(() => expect(seen).toEqual(offsets));
+  asked = 0;
+  offsets.push(await publish({ isTold: false }));
+  clearInterval(beating);
+  await eventually(() => expect(seen).toEqual(offsets), { timeoutMs: 10_000 });
 });
 
 test('concurrent readers of the same messages share one read of the store, and later ones need none', async () => {

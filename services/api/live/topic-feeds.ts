@@ -1,14 +1,17 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
+import { FanOutWatch } from './fanout-watch.ts';
+import { PartitionChecks } from './partition-checks.ts';
 import { RecentBudget } from './recent-budget.ts';
 import { storeOutage } from './store-outage.ts';
 import { TopicFeed, type FeedDeps } from './topic-feed.ts';
 
-/** How often to read the store for lost records: while publish/subscribe is unavailable, and otherwise (a lost last message). */
-const backfillMs = 500;
-const connectedHealMs = 25_000;
-/** Publishing processes reconnect at other times than this node: for this long after a reconnect publish/subscribe is not trusted. */
-const distrustMs = 10_000;
+/** How often to look for lost records of the partitions whose fan-out is silent; nodes differ by up to 20 %. */
+const checkMs = 500;
+/** How often to look although the fan-out sends beats. */
+const safetyCheckMs = 25_000;
+/** Beats are missing for a moment after a start or a rebalance. */
+const warnAfterMs = 5_000;
 /** Topics backfilled concurrently, so that thousands of reads do not delay others. */
 const fillsAtOnce = 20;
 
@@ -27,15 +30,25 @@ export interface FeedUse {
   release(): void;
 }
 
-/** The feeds of topics with readers on this node: one each, opened by the first reader and closed by the last. */
+/**
+ * The feeds of topics with readers on this node: one each, opened by the first reader and closed by the last. Records that
+ * publish/subscribe loses are read from the store: within 0.6 s if the fan-out reports the loss, within 2.1 s if it is
+ * silent, and at most 0.6 s late while it stays silent.
+ */
 export class TopicFeeds {
   readonly #deps: FeedDeps;
+  readonly #log: Logger;
   readonly #entries = new Map<string, Entry>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #partitions = new Map<number, Set<TopicFeed>>();
+  readonly #watch: FanOutWatch;
+  readonly #checks: PartitionChecks;
+  readonly #toCheck = new Set<number>();
   readonly #stopListening: () => void;
-  #lastHealAt = performance.now();
-  #distrustedUntil = -Infinity;
-  readonly #toFill = new Set<TopicFeed>();
+  readonly #toFill = new Map<TopicFeed, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #lastSafetyCheckAt = performance.now();
+  #silentSince: number | null = null;
+  #hasWarned = false;
   #fillsUnderWay = 0;
 
   constructor(deps: Omit<FeedDeps, 'outage' | 'recentBudget'> & { readonly log: Logger }) {
@@ -44,26 +57,33 @@ export class TopicFeeds {
       outage: storeOutage(deps.log, deps.clock),
       recentBudget: new RecentBudget(recentBytesMax),
     };
-    this.#timer = setInterval(() => this.#backfill(), backfillMs);
-    this.#timer.unref();
-    this.#stopListening = deps.bus.onConnected(() => {
-      this.#distrustedUntil = performance.now() + distrustMs;
-      this.#fill(this.#feeds());
+    this.#log = deps.log;
+    this.#watch = new FanOutWatch(deps.bus, (partition) => this.#toCheck.add(partition));
+    this.#checks = new PartitionChecks({
+      history: deps.history,
+      outage: this.#deps.outage,
+      feedsOf: (partition) => [...(this.#partitions.get(partition) ?? [])].filter(({ isOpen }) => isOpen),
+      fill: (feed, upTo) => this.#fill(feed, upTo),
     });
+    this.#stopListening = deps.bus.onConnected(() => this.#watch.forget());
+    this.#scheduleCheck();
+  }
+
+  /** The partitions with readers on this node whose fan-out sends no beats. */
+  get silentPartitions(): number {
+    return [...this.#partitions.keys()].filter((partition) => !this.#watch.hears(partition)).length;
   }
 
   /** Resolves with the topic's feed once it is live. Throws `unavailable` if the store cannot return its offset. */
   async use(topic: Topic): Promise<FeedUse> {
     let entry = this.#entries.get(topic.id);
     if (entry === undefined) {
-      const feed = new TopicFeed(this.#deps, topic);
-      entry = { feed, opened: feed.open(), users: 0 };
-      this.#entries.set(topic.id, entry);
+      entry = this.#open(topic);
     }
     entry.users += 1;
     const use = this.#useOf(entry);
     try {
-      await entry.opened;
+      await Promise.all([this.#watch.start(), entry.opened]);
     } catch (error) {
       use.release();
       throw error;
@@ -77,37 +97,80 @@ export class TopicFeeds {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#stopListening();
     const feeds = this.#feeds();
     this.#entries.clear();
-    await Promise.all(feeds.map((feed) => feed.close()));
+    this.#partitions.clear();
+    await Promise.all([this.#watch.close(), ...feeds.map((feed) => feed.close())]);
+  }
+
+  #open(topic: Topic): Entry {
+    const feed = new TopicFeed(this.#deps, topic);
+    const opened = feed.open().then(() => this.#checks.forget(feed.partition));
+    const entry = { feed, opened, users: 0 };
+    this.#entries.set(topic.id, entry);
+    const beside = this.#partitions.get(feed.partition);
+    if (beside === undefined) this.#partitions.set(feed.partition, new Set([feed]));
+    else beside.add(feed);
+    return entry;
   }
 
   #useOf(entry: Entry): FeedUse {
+    const { feed } = entry;
     let isReleased = false;
     return {
-      feed: entry.feed,
+      feed,
       release: () => {
         if (isReleased) return;
         isReleased = true;
         entry.users -= 1;
         if (entry.users > 0) return;
-        if (this.#entries.get(entry.feed.topicId) === entry) this.#entries.delete(entry.feed.topicId);
-        void entry.opened.catch(() => undefined).then(() => entry.feed.close());
+        if (this.#entries.get(feed.topicId) === entry) this.#entries.delete(feed.topicId);
+        const beside = this.#partitions.get(feed.partition);
+        beside?.delete(feed);
+        if (beside?.size === 0) this.#partitions.delete(feed.partition);
+        void entry.opened.catch(() => undefined).then(() => feed.close());
       },
     };
   }
 
-  #backfill(): void {
+  #scheduleCheck(): void {
+    this.#timer = setTimeout(
+      () => {
+        this.#check();
+        this.#scheduleCheck();
+      },
+      checkMs * (0.8 + 0.4 * Math.random()),
+    );
+    this.#timer.unref();
+  }
+
+  #check(): void {
     const now = performance.now();
-    const isTrusted = this.#deps.bus.isConnected && now >= this.#distrustedUntil;
-    if (isTrusted && now - this.#lastHealAt < connectedHealMs) {
-      this.#fill(this.#feeds().filter((feed) => feed.isBehind));
+    for (const feed of this.#feeds()) if (feed.isBehind) this.#fill(feed, -1);
+    const isSafetyCheck = now - this.#lastSafetyCheckAt >= safetyCheckMs;
+    if (isSafetyCheck) this.#lastSafetyCheckAt = now;
+    for (const partition of this.#partitions.keys()) {
+      if (isSafetyCheck || this.#toCheck.has(partition) || !this.#watch.hears(partition))
+        void this.#checks.check(partition);
+    }
+    this.#toCheck.clear();
+    this.#report(now);
+  }
+
+  #report(now: number): void {
+    const partitions = this.silentPartitions;
+    if (partitions === 0) {
+      if (this.#hasWarned) this.#log.info('the fan-out sends beats again');
+      this.#silentSince = null;
+      this.#hasWarned = false;
       return;
     }
-    this.#lastHealAt = now;
-    this.#fill(this.#feeds());
+    this.#silentSince ??= now;
+    if (this.#hasWarned || now - this.#silentSince < warnAfterMs) return;
+    this.#hasWarned = true;
+    this.#log.warn({ partitions }, 'the fan-out sends no beats, streams read the store');
   }
 
   #feeds(): TopicFeed[] {
@@ -115,16 +178,16 @@ export class TopicFeeds {
   }
 
   /** A waiting feed is queued once; a feed that is being backfilled checks again without blocking others. */
-  #fill(feeds: readonly TopicFeed[]): void {
-    for (const feed of feeds) this.#toFill.add(feed);
-    while (this.#fillsUnderWay < fillsAtOnce && this.#toFill.size > 0) void this.#fillQueued();
+  #fill(feed: TopicFeed, upTo: number): void {
+    this.#toFill.set(feed, Math.max(upTo, this.#toFill.get(feed) ?? -1));
+    if (this.#fillsUnderWay < fillsAtOnce) void this.#fillQueued();
   }
 
   async #fillQueued(): Promise<void> {
     this.#fillsUnderWay += 1;
-    for (const feed of this.#toFill) {
+    for (const [feed, upTo] of this.#toFill) {
       this.#toFill.delete(feed);
-      await feed.fill();
+      await feed.fill(upTo);
     }
     this.#fillsUnderWay -= 1;
   }

@@ -189,7 +189,7 @@ export class KafkaSession {
     const { consume, base, log } = this.#options;
     let shortSince: number | undefined;
     const findStart = async (): Promise<number | undefined> => {
-      const startOffset = (await consume.startAt?.(partition)) ?? null;
+      const startOffset = (await consume.startAt?.(partition, signal)) ?? null;
       const asked = startOffset === null ? await this.#resumeOffset(partition) : startOffset - base(partition);
       const { low, high } = await this.#boundsOf(partition);
       if (asked !== null && asked > high) {

@@ -32,7 +32,10 @@ export async function runLogMember(
       log.warn({ err: error, group: options.group, pauseMs }, 'a log consumer failed, retrying'),
   };
   const limit = options.batchSizeMax ?? batchSizeDefault;
-  let offset = await untilDone(async () => (await options.startAt?.(0)) ?? source.committed(options.group), trying);
+  let offset = await untilDone(
+    async () => (await options.startAt?.(0, signal)) ?? source.committed(options.group),
+    trying,
+  );
   while (offset !== undefined && !signal.aborted) {
     const from: number = offset;
     const found = await untilDone(() => source.read(from, limit), trying);
