@@ -12,6 +12,7 @@ import type { ClientAddress } from './http/client-address.ts';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';
 import type { OpenWaits } from './live/open-waits.ts';
+import type { StreamBudget } from './live/stream-budget.ts';
 import type { StreamSessions } from './live/stream-sessions.ts';
 import type { TopicFeeds } from './live/topic-feeds.ts';
 
@@ -22,6 +23,7 @@ export interface ApiDeps extends RouteDeps {
   /** The live records of topics with readers on this node. */
   readonly feeds: TopicFeeds;
   readonly streams: OpenStreams;
+  readonly streamBudget: StreamBudget;
   readonly waits: OpenWaits;
   readonly streamSessions: StreamSessions;
   /** The topics that queries of accounts cover. */

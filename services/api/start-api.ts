@@ -25,6 +25,7 @@ import { OpenRequests } from './server/open-requests.ts';
 import { announcesTooMuch } from './http/read-body.ts';
 import { requestMetrics } from './http/request-metrics.ts';
 import { OpenStreams } from './live/open-streams.ts';
+import { StreamBudget } from './live/stream-budget.ts';
 import { OpenWaits } from './live/open-waits.ts';
 import { StreamSessions } from './live/stream-sessions.ts';
 import { TopicFeeds } from './live/topic-feeds.ts';
@@ -122,7 +123,7 @@ async function openParts(
   own: Closers,
   { engine, clock, log }: ApiOptions,
   makeId: () => string,
-): Promise<Pick<ApiDeps, 'history' | 'directory' | 'usage' | 'feeds' | 'streamSessions' | 'streams'>> {
+): Promise<Pick<ApiDeps, 'history' | 'directory' | 'usage' | 'feeds' | 'streamSessions' | 'streams' | 'streamBudget'>> {
   const history = new History(engine.messages, clock);
   const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
   own.add(await directory.start());
@@ -132,9 +133,11 @@ async function openParts(
   own.add(() => feeds.close());
   const streamSessions = new StreamSessions({ documents: engine.documents, directory, clock, log });
   own.add(() => streamSessions.close());
+  const streamBudget = new StreamBudget({ log });
+  own.add(() => streamBudget.close());
   const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId: makeId() });
   own.add(() => streams.close());
-  return { history, directory, usage, feeds, streamSessions, streams };
+  return { history, directory, usage, feeds, streamSessions, streams, streamBudget };
 }
 
 function serveRequests(server: Server, deps: ApiDeps, requests: OpenRequests): void {
@@ -157,13 +160,26 @@ function ownPasswords(own: Closers): Passwords {
   return passwords;
 }
 
-function countStreams({ metrics, streams, feeds }: Pick<ApiDeps, 'metrics' | 'streams' | 'feeds'>): void {
+function countStreams({
+  metrics,
+  streams,
+  streamBudget,
+  feeds,
+}: Pick<ApiDeps, 'metrics' | 'streams' | 'streamBudget' | 'feeds'>): void {
   new Gauge({
     name: 'tocsin_open_streams',
     help: 'Open SSE and WebSocket streams of this node',
     registers: [metrics],
     collect() {
       this.set(streams.size);
+    },
+  });
+  new Gauge({
+    name: 'tocsin_stream_buffer_bytes',
+    help: 'Bytes that the streams of this node buffer for their clients',
+    registers: [metrics],
+    collect() {
+      this.set(streamBudget.bytes);
     },
   });
   new Gauge({

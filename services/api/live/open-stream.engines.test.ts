@@ -8,6 +8,7 @@ import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engi
 import { Directory } from '../directory/directory.ts';
 import { openStream, type StreamDeps } from './open-stream.ts';
 import { OpenStreams } from './open-streams.ts';
+import { StreamBudget } from './stream-budget.ts';
 import type { StreamSink } from './stream-sink.ts';
 import { TopicFeeds } from './topic-feeds.ts';
 
@@ -43,7 +44,18 @@ beforeEach(async () => {
       };
     },
   };
-  deps = { clock: Date.now, config: { RATE_LIMITS: true }, feeds: counted, history, log, makeId: newId, streams };
+  const streamBudget = new StreamBudget({ log });
+  own.add(() => streamBudget.close());
+  deps = {
+    clock: Date.now,
+    config: { RATE_LIMITS: true },
+    feeds: counted,
+    history,
+    log,
+    makeId: newId,
+    streams,
+    streamBudget,
+  };
 });
 afterEach(() => own.closeAll());
 

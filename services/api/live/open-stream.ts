@@ -11,12 +11,14 @@ import { CompositePosition } from './composite-position.ts';
 import type { Delivery } from './delivery.ts';
 import type { OpenStreams, StreamOwner, StreamPlace } from './open-streams.ts';
 import { nilId, type Position } from './resolve-position.ts';
+import type { StreamBudget } from './stream-budget.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
 import { TopicCursor, type CursorEnd, type CursorStart } from './topic-cursor.ts';
 import type { FeedUse, TopicFeeds } from './topic-feeds.ts';
 
-/** Holds records back from a client with this much buffered, to limit memory. */
+/** Holds records back from a client with this much buffered, to limit memory; less if the node's streams buffer much. */
 const bufferedBytesMax = 1024 * 1024;
+const bufferedBytesShort = 64 * 1024;
 /** Disconnects a client that does not receive what is buffered within this time; it resumes by its last ID. */
 const takenWithinMs = 10_000;
 /** History is read only as fast as the client receives it. */
@@ -33,6 +35,7 @@ export interface StreamDeps {
   readonly log: Logger;
   readonly makeId: MakeId;
   readonly streams: OpenStreams;
+  readonly streamBudget: StreamBudget;
 }
 
 export interface StreamTopic {
@@ -189,12 +192,20 @@ async function run(deps: StreamDeps, { sink, cursors, starts, deliver }: Run): P
     deps.log.warn({ err: error }, 'history unreadable, ending a stream');
     sink.end('restart');
   };
+  const { streamBudget } = deps;
+  const share = streamBudget.join(sink);
+  const isOver = (bytesMax: number) =>
+    sink.bufferedBytes > (streamBudget.isShort ? Math.min(bufferedBytesShort, bytesMax) : bytesMax);
   const end: CursorEnd = {
     deliver: (delivery) => {
-      if (!sink.isClosed) deliver(delivery);
+      if (sink.isClosed) return;
+      deliver(delivery);
+      share.written();
     },
-    isFull: () => sink.bufferedBytes > bufferedBytesMax,
-    mustWait: () => sink.bufferedBytes > historyBytesMax,
+    keep: (bytes) => share.keep(bytes),
+    mayKeep: () => !streamBudget.isShort,
+    isFull: () => isOver(bufferedBytesMax),
+    mustWait: () => isOver(historyBytesMax),
     drained: () => within(takenWithinMs, 'the client', sink.drained()).catch(() => sink.end('too-slow')),
     isClosed: () => sink.isClosed,
     fail,

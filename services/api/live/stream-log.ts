@@ -29,7 +29,7 @@ export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'creden
  * page, also live: a slow client lags and costs at most a page of memory. Throws before anything is sent: `limited`
  * for too many open streams, `unavailable`, and errors of `first`. Later failures destroy the stream.
  */
-export async function streamLog(deps: StreamDeps, request: LogStreamRequest): Promise<void> {
+export async function streamLog(deps: Omit<StreamDeps, 'streamBudget'>, request: LogStreamRequest): Promise<void> {
   const place = await reserveStream(deps, request.caller);
   const bell = newBell();
   let stopListening: () => void = () => undefined;
@@ -81,7 +81,7 @@ interface Sending {
 }
 
 async function send(
-  deps: StreamDeps,
+  deps: Omit<StreamDeps, 'streamBudget'>,
   { topic, from, limit, isFollowing }: LogStreamRequest,
   { sink, first, bell, line }: Sending,
 ): Promise<void> {

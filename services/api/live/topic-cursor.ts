@@ -14,6 +14,10 @@ export interface CursorOptions {
 /** The client's end of a cursor. */
 export interface CursorEnd {
   readonly deliver: (delivery: Delivery) => void;
+  /** Counts bytes of records that wait for the client; negative when they no longer do. */
+  readonly keep: (bytes: number) => void;
+  /** Whether records may wait for the client, instead of being read from history later. */
+  readonly mayKeep: () => boolean;
   /** Whether the client lags so much that live records must wait. */
   readonly isFull: () => boolean;
   /** Whether the client lags so much that reading history must wait. */
@@ -62,7 +66,7 @@ export class TopicCursor {
 
   close(): void {
     this.#stopListening();
-    this.#waiting = null;
+    this.#take();
     this.#options.use.release();
   }
 
@@ -80,7 +84,6 @@ export class TopicCursor {
    */
   async #holdBack(end: CursorEnd): Promise<void> {
     this.#waiting = [];
-    this.#waitingBytes = 0;
     const start = this.#sent;
     await end.drained();
     await this.#catchUp(end, start);
@@ -102,8 +105,7 @@ export class TopicCursor {
 
   /** Whether changes of messages have arrived since the start, regardless of history. */
   #goLive(start: number): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = null;
+    const waiting = this.#take();
     for (const delivery of waiting) {
       if (this.#waiting !== null)
         this.#keep(delivery); // the client is full again
@@ -121,16 +123,30 @@ export class TopicCursor {
 
   #keep(delivery: Delivery): void {
     const waiting = this.#waiting!;
-    this.#waitingBytes += delivery.bytes;
-    if (waiting.length >= waitingMax || this.#waitingBytes > waitingBytesMax) this.#overflow(waiting);
+    const isTooMuch = waiting.length >= waitingMax || this.#waitingBytes + delivery.bytes > waitingBytesMax;
+    if (isTooMuch || this.#end?.mayKeep() === false) this.#overflow(waiting);
     this.#waiting!.push(delivery);
+    this.#addBytes(delivery.bytes);
+  }
+
+  /** Returns the waiting records, and goes live. */
+  #take(): readonly Delivery[] {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    this.#addBytes(-this.#waitingBytes);
+    return waiting;
+  }
+
+  #addBytes(bytes: number): void {
+    this.#waitingBytes += bytes;
+    this.#end?.keep(bytes);
   }
 
   /** History contains the messages but not the changes, which are few. */
   #overflow(waiting: readonly Delivery[]): void {
     const changes = waiting.filter(({ type }) => type !== 'message');
     this.#waiting = changes.length < waitingMax ? changes : [];
-    this.#waitingBytes = 0;
+    this.#addBytes(-this.#waitingBytes);
     this.#hasOverflowed = true;
   }
 

@@ -17,6 +17,7 @@ export type StreamDeps = Pick<
   | 'log'
   | 'makeId'
   | 'streamSessions'
+  | 'streamBudget'
   | 'streams'
 >;
 
