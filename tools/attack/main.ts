@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { fuzzedRequests } from './fuzzed-requests.ts';
 import { runAttacks, sharedAttacks } from './run-attacks.ts';
-import { readMemoryMb } from './read-memory-mb.ts';
 import { roleMatrix } from './role-matrix.ts';
 
 const usage = `Usage: npm run attack -- --url URL [--quick] [--seed N]
@@ -24,7 +23,7 @@ async function main(): Promise<number> {
   const url = URL.parse(values.url ?? '');
   if (url === null) throw new Error('--url: must be the address of the API, such as http://127.0.0.1:8080');
   const attacks = [...sharedAttacks, roleMatrix(), fuzzedRequests({ count: requests, seed: Number(values.seed) })];
-  const target = { url, isQuick: values.quick, memoryMb: () => readMemoryMb(url) };
+  const target = { url, isQuick: values.quick };
   return (await runAttacks(target, attacks, (line) => process.stdout.write(`${line}\n`))) ? 0 : 1;
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readMemoryMb } from './read-memory-mb.ts';
 import { whileHealthy, type Attack } from './target.ts';
 
 const requestsPerConnection = 1_600;
@@ -14,7 +15,8 @@ export const pipelinedRequests: Attack = {
   name: 'pipelined requests',
   async run(target) {
     const { hostname, port } = target.url;
-    const before = await target.memoryMb();
+    const residentMb = async () => (await readMemoryMb(target.url))?.resident ?? null;
+    const before = await residentMb();
     const { result: after, healthMs } = await whileHealthy(target, async () => {
       const sockets = await Promise.all(
         Array.from({ length: connections }, async () => {
@@ -28,7 +30,7 @@ export const pipelinedRequests: Attack = {
       );
       let highest = 0;
       for (const began = performance.now(); performance.now() - began < watchedMs;) {
-        highest = Math.max(highest, (await target.memoryMb()) ?? 0);
+        highest = Math.max(highest, (await residentMb()) ?? 0);
         await pause(250);
       }
       for (const socket of sockets) socket.destroy();

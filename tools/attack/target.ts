@@ -5,8 +5,6 @@ export interface Target {
   readonly url: URL;
   /** Fewer connections and requests, for continuous integration. */
   readonly isQuick: boolean;
-  /** The resident memory of the server in MB; null if it does not show it. */
-  readonly memoryMb: () => Promise<number | null>;
 }
 
 /** The result of an attack: the figures for the report, and why the server failed. */
