@@ -243,9 +243,9 @@ describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers })
     await deleteBefore('9');
     release.resolve();
     await eventually(() => expect(reader.offsets().at(-1)).toBe(10), { timeoutMs: 30_000 });
-    const { lost } = log.unread(group);
-    expect(reader.offsets()).toHaveLength(11 - lost);
-    expect(lost).toBeGreaterThan(0);
+    expect(reader.offsets().length).toBeLessThan(11);
+    // The count follows the records.
+    await eventually(() => expect(log.unread(group).lost).toBe(11 - reader.offsets().length));
   });
 
   test('offsets are the broker’s offsets plus the base', async () => {
