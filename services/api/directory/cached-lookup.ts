@@ -8,9 +8,9 @@ interface Entry<V> {
 
 /**
  * The maximum age of a value while its store responds. Access that ended without a notification ends open streams at their
- * next check, so both together stay below the guaranteed five seconds.
+ * next check, so both together stay below the guaranteed five seconds, and reads of other nodes show a change within two seconds.
  */
-const freshMs = 2_500;
+const freshMs = 1_800;
 /** Keys per load. */
 const loadedAtOnce = 1_000;
 /** The maximum age of a value while its store is down. */
@@ -38,7 +38,7 @@ export class StoreWatch {
 }
 
 /**
- * A bounded cache of store lookups. A value is at most 2.5 s old, or 10 minutes while the store is
+ * A bounded cache of store lookups. A value is at most 1.8 s old, or 10 minutes while the store is
  * `unavailable` or unresponsive. Absent values are not cached, so that new objects are usable immediately on every node.
  * Concurrent lookups of a key share one load. While the store is down, known values are returned without waiting, and
  * one load at a time retries in the background.

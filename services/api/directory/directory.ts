@@ -29,7 +29,7 @@ function byId<T extends Document>(documents: Documents, collection: Collection<T
 }
 
 /**
- * A cache of accounts, topics and credentials for hot paths: at most 2.5 s old, or 10 minutes while the document store is
+ * A cache of accounts, topics and credentials for hot paths: at most 1.8 s old, or 10 minutes while the document store is
  * down. Code that changes one of them calls `changed`, which invalidates it on all nodes.
  */
 export class Directory {
@@ -138,7 +138,7 @@ export class Directory {
 
   /**
    * Reports a change: invalidates it here immediately, on other nodes by publish/subscribe, and
-   * within 2.5 s if that fails.
+   * within 1.8 s if that fails.
    */
   async changed(...changes: readonly Change[]): Promise<void> {
     for (const change of changes) this.#forget(change);
