@@ -79,6 +79,7 @@ describe('sources', () => {
       'shared/collections/audit-log.ts',
       'shared/collections/collections.ts',
       'shared/installation/transfer/moved-collections.ts',
+      'shared/operations/audit/combine-audit-entries.ts',
       'shared/operations/audit/find-audit-entries.ts',
     ]);
   });

@@ -140,7 +140,7 @@ async function print(documents: Documents, entries: readonly ReadAuditEntry[], {
 }
 
 /** Formats an entry: time, actor, credential, action, subject, origin. A dash replaces unknown parts. */
-function lineOf({ timestamp, action, actor, origin, subject, within, details }: AuditEntryJson): string {
+function lineOf({ timestamp, action, actor, origin, subject, within, details, count }: AuditEntryJson): string {
   const who = actor.name ?? actor.id ?? actor.type;
   const what = subject === null ? '-' : `${subject.type} ${subject.name ?? subject.id}`;
   const more = Object.entries(details)
@@ -153,6 +153,7 @@ function lineOf({ timestamp, action, actor, origin, subject, within, details }: 
     what + (within === null ? '' : ` in ${within.type} ${within.id}`),
     origin.address ?? '-',
     ...more,
+    ...(count === 1 ? [] : [`${count} times`]),
   ];
   return parts.join('  ');
 }

@@ -11,6 +11,7 @@ import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { Gauge, Registry } from 'prom-client';
 import { accessTokens } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
+import { combineAuditEntries } from '@tocsin/shared/operations/audit/combine-audit-entries.ts';
 import { app } from './app.ts';
 import { Directory } from './directory/directory.ts';
 import { topicListings } from './directory/topic-listings.ts';
@@ -60,7 +61,8 @@ export interface ApiOptions {
  * connections, ends streams in waves, finishes requests in progress, and then destroys the remaining connections.
  */
 export function startApi(options: ApiOptions): Promise<RunningApi> {
-  const { engine, config, clock, log } = options;
+  const { config, clock, log } = options;
+  const engine = { ...options.engine, documents: combineAuditEntries(options.engine.documents, clock) };
   if (!config.RATE_LIMITS) log.warn('RATE_LIMITS is off: clients can flood this node and guess passwords');
   if (isShortAdminToken(config.ADMIN_TOKEN))
     log.warn('ADMIN_TOKEN is too short: anyone who guesses it gets operator access');

@@ -23,6 +23,7 @@ export const auditEntries: Collection<AuditEntry> = {
     withinType: 'text',
     withinId: 'text',
     details: 'json',
+    count: 'integer',
   },
   isAppendOnly: true,
   uniqueKeys: {},

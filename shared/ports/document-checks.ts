@@ -113,6 +113,13 @@ export function checkNew(collection: AnyCollection, document: object): { id: str
   return { id: input.id, values };
 }
 
+/** Throws unless the field can be accumulated: an integer with a value, and not part of a unique key. */
+export function checkSum(collection: AnyCollection, field: string, value: unknown): void {
+  if (kindOf(collection, field) !== 'integer' || !Number.isSafeInteger(value))
+    throw new TypeError(`${collection.name}: ${field} is not an integer`);
+  checkNotInKey(collection, field);
+}
+
 /** Returns the values to set, in declaration order. Ignores undefined values. */
 export function checkChanges(collection: AnyCollection, set: object): Map<string, unknown> {
   return checkFields(collection, set, (field, value) => checkValue(collection, field, value));
@@ -133,10 +140,14 @@ export function checkRaise(collection: AnyCollection, { field, to }: { field: st
   checkChangeable(collection);
   if (field === 'version' || !['time', 'integer'].includes(kindOf(collection, field)))
     throw new TypeError(`${collection.name}: ${field} is not a time or integer field`);
-  if (Object.values(collection.uniqueKeys).some((fields) => fields.includes(field)))
-    throw new TypeError(`${collection.name}: ${field} is part of a unique key`);
+  checkNotInKey(collection, field);
   if (!Number.isSafeInteger(to))
     throw new TypeError(`${collection.name}: the new value of ${field} must be an integer`);
+}
+
+function checkNotInKey(collection: AnyCollection, field: string): void {
+  if (Object.values(collection.uniqueKeys).some((fields) => fields.includes(field)))
+    throw new TypeError(`${collection.name}: ${field} is part of a unique key`);
 }
 
 function checkChangeable(collection: AnyCollection): void {

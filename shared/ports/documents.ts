@@ -92,7 +92,7 @@ export interface Collection<T extends Document> {
   /** Lists of fields whose combined values are unique. Documents with null in one of the fields are exempt. */
   readonly uniqueKeys: { readonly [name: string]: readonly (keyof T & string)[] };
   readonly indexes: { readonly [name: string]: readonly (keyof T & string)[] };
-  /** Documents can only be inserted and removed: `update`, `increment` and `raise` throw TypeError. */
+  /** Documents can only be inserted, accumulated and removed: `update`, `increment` and `raise` throw TypeError. */
   readonly isAppendOnly?: boolean;
 }
 
@@ -119,6 +119,13 @@ export type Write =
       readonly id: string;
       readonly version: number;
       readonly set: object;
+    }
+  /** Inserts the document. If its ID exists, adds its value of the integer field `sum`, if given, to the stored one. */
+  | {
+      readonly kind: 'accumulate';
+      readonly collection: Collection<Document>;
+      readonly document: New<Document>;
+      readonly sum: string | null;
     }
   | { readonly kind: 'increment'; readonly collection: Collection<Document>; readonly id: string; readonly by: object }
   /** With a version, throws StaleVersion if the document has another one or does not exist. */
@@ -151,6 +158,11 @@ export const write = {
     at: { id: string; version: number },
     set: Changes<T>,
   ): Write => ({ kind: 'update', collection: erase(collection), id: at.id, version: at.version, set }),
+  accumulate: <T extends Document>(
+    collection: Collection<T>,
+    document: New<T>,
+    sum: (keyof T & string) | null,
+  ): Write => ({ kind: 'accumulate', collection: erase(collection), document, sum }),
   increment: <T extends Document>(collection: Collection<T>, id: string, by: Increments<T>): Write => ({
     kind: 'increment',
     collection: erase(collection),

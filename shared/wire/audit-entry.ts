@@ -31,6 +31,9 @@ export const auditEntrySchema = z
     subject: z.object({ type: z.string(), id: z.uuid(), name: nullableText }).nullable(),
     within: z.object({ type: z.string(), id: z.uuid() }).nullable().describe('The resource that contains the subject.'),
     details: z.record(z.string(), z.unknown()),
+    count: z
+      .int()
+      .describe('The number of identical actions. Above 1 if the same action was repeated many times within a minute.'),
   })
   .meta({ id: 'AuditEntry' });
 
@@ -71,5 +74,6 @@ export function toAuditEntryJson(
         ? { former_email: origin?.formerEmail ?? null }
         : {}),
     },
+    count: entry.count ?? 1,
   };
 }

@@ -381,6 +381,7 @@ describe('the audit log records who did what, when and from where', () => {
         action,
         within,
         details,
+        count: 1,
         ...recorded,
       },
     ]);

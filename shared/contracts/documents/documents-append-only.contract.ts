@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { appended } from '../../testing/thing.ts';
-import { write, type Documents } from '../../ports/documents.ts';
+import { StaleVersion, write, type Documents } from '../../ports/documents.ts';
 
 /** The contract of append-only collections. */
 export function describeAppendOnly(at: () => Documents): void {
@@ -21,5 +21,28 @@ export function describeAppendOnly(at: () => Documents): void {
       { id, version: 1, rank: 1 },
     ]);
     expect(await at().remove(appended, id)).toBe(true);
+  });
+
+  test('concurrent accumulations insert a document once and sum one of its fields', async () => {
+    const [summed, once] = [randomUUID(), randomUUID()];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, rank) =>
+        at().commit([
+          write.accumulate(appended, { id: summed, rank: 2 }, 'rank'),
+          write.accumulate(appended, { id: once, rank }, null),
+        ]),
+      ),
+    );
+    expect(await at().get(appended, summed)).toEqual({ id: summed, version: 1, rank: 40 });
+    expect(await at().get(appended, once)).toMatchObject({ version: 1 });
+    const failing = at().commit([
+      write.accumulate(appended, { id: summed, rank: 1 }, 'rank'),
+      write.require(appended, { id: once, version: 2 }),
+    ]);
+    await expect(failing).rejects.toThrow(StaleVersion);
+    expect(await at().get(appended, summed)).toMatchObject({ rank: 40 });
+    await expect(at().commit([write.accumulate(appended, { id: summed, rank: null! }, 'rank')])).rejects.toThrow(
+      TypeError,
+    );
   });
 }

@@ -161,6 +161,7 @@ function writeAlone(documents: Documents, one: Write): Promise<unknown> {
       return one.version === undefined
         ? documents.remove(one.collection, one.id)
         : documents.commit([one]).then(() => true);
+    case 'accumulate':
     case 'require':
       return documents.commit([one]);
   }

@@ -55,6 +55,7 @@ export class DocumentsModel {
   write(write: Write): unknown {
     const collection = write.collection as unknown as AnyCollection;
     if (write.kind === 'insert') return this.#store(collection, { ...write.document, version: 1 } as Values, true);
+    if (write.kind === 'accumulate') return this.#accumulate(collection, write);
     const present = this.#documents.get(write.id);
     if ('version' in write && write.version !== undefined && present?.version !== write.version) {
       throw new StaleVersion(collection.name, write.id);
@@ -76,6 +77,15 @@ export class DocumentsModel {
       case 'require':
         return undefined;
     }
+  }
+
+  #accumulate(collection: AnyCollection, { document, sum }: Extract<Write, { kind: 'accumulate' }>): undefined {
+    const present = this.#documents.get(document.id);
+    const added = document as Values;
+    if (present === undefined) this.#store(collection, { ...added, version: 1 }, true);
+    else if (sum !== null)
+      this.#store(collection, { ...present, [sum]: Number(present[sum] ?? 0) + Number(added[sum]) });
+    return undefined;
   }
 
   commit(writes: readonly Write[]): void {

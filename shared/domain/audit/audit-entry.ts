@@ -44,7 +44,9 @@ export interface AuditAct<A extends AuditAction> {
   readonly formerEmail?: string;
 }
 
-/** An entry of the audit log. It never changes, and is removed after AUDIT_RETENTION_DAYS. */
+/**
+ * An entry of the audit log. Except for `count` it never changes, and is removed after AUDIT_RETENTION_DAYS.
+ */
 export interface AuditEntry {
   readonly id: string;
   readonly version: number;
@@ -60,6 +62,8 @@ export interface AuditEntry {
   readonly withinType: string | null;
   readonly withinId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
+  /** The number of identical actions that the entry stands for; null in entries of older versions, which mean one. */
+  readonly count: number | null;
 }
 
 /**
@@ -105,6 +109,7 @@ export function auditEntryOf<A extends AuditAction>(
         return [name, kind === 'time' && typeof value === 'number' ? toIso(value) : value];
       }),
     ),
+    count: 1,
   };
   const { address, userAgent } = source;
   const formerEmail = act.formerEmail ?? null;

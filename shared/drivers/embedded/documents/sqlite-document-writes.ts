@@ -5,6 +5,7 @@ import {
   checkIncrements,
   checkNew,
   checkRaise,
+  checkSum,
   checkVersion,
 } from '../../../ports/document-checks.ts';
 import { StaleVersion, UniqueKeyViolation, type Document, type Write } from '../../../ports/documents.ts';
@@ -26,6 +27,17 @@ export function insertWork(access: TableAccess, table: DocumentTable, document: 
     if (rowOf(access, table, id) !== undefined) throw new UniqueKeyViolation(table.collection.name, 'id');
     throw violation(access, table, { id, values });
   };
+}
+
+function accumulateWork(access: TableAccess, table: DocumentTable, document: object, sum: string | null): () => void {
+  const { id, values } = checkNew(table.collection, document);
+  if (sum !== null) checkSum(table.collection, sum, values.get(sum));
+  const params = [id, 1, ...encodeAll(table, values)];
+  const column = sum === null ? null : columnName(sum);
+  const onConflict =
+    column === null ? 'NOTHING' : `UPDATE SET ${column} = coalesce(${table.name}.${column}, 0) + excluded.${column}`;
+  const sql = `INSERT INTO ${table.name} (${table.columnList}) VALUES (${params.map(() => '?').join(', ')}) ON CONFLICT (id) DO ${onConflict}`;
+  return () => void access.statement(sql).run(...params);
 }
 
 export function updateWork(
@@ -106,6 +118,8 @@ export function workOf(access: TableAccess, write: Write): () => unknown {
   switch (write.kind) {
     case 'insert':
       return insertWork(access, table, write.document);
+    case 'accumulate':
+      return accumulateWork(access, table, write.document, write.sum);
     case 'update':
       return updateWork(access, table, write, write.set);
     case 'increment':

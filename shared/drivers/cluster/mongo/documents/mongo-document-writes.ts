@@ -6,6 +6,7 @@ import {
   checkIncrements,
   checkNew,
   checkRaise,
+  checkSum,
   checkVersion,
   documentLimits,
 } from '../../../../ports/document-checks.ts';
@@ -35,6 +36,20 @@ export function insertWork({ collection, model }: DocumentModel, documents: read
   return async (session) => {
     await namingKeys(collection.name, model.collection.insertMany(stored as never[], sessionOf(session)));
     return stored.map((one) => decodeDocument(collection, one));
+  };
+}
+
+function accumulateWork({ collection, model }: DocumentModel, document: object, sum: string | null): Work<void> {
+  const { id, values } = checkNew(collection, document);
+  if (sum !== null) checkSum(collection, sum, values.get(sum));
+  const added = sum === null ? {} : { [sum]: values.get(sum) as number };
+  const { [sum ?? '']: _, ...others } = encodeValues(collection, values);
+  const change = { $setOnInsert: { version: 1, ...others }, ...(sum === null ? {} : { $inc: added }) };
+  return async (session) => {
+    await namingKeys(
+      collection.name,
+      model.collection.updateOne({ _id: id as never }, change, { upsert: true, ...sessionOf(session) }),
+    );
   };
 }
 
@@ -177,6 +192,8 @@ function workOf(model: DocumentModel, writes: readonly Write[]): Work {
         model,
         writes.map((one) => (one as Insertion).document),
       );
+    case 'accumulate':
+      return accumulateWork(model, write.document, write.sum);
     case 'update':
       return updateWork(model, write, write.set);
     case 'increment':
