@@ -22,6 +22,8 @@ export interface FeedDeps {
   readonly outage: StoreOutage;
   /** The memory for recent messages of all topics. */
   readonly recentBudget: RecentBudget;
+  /** The offsets of messages at which streams reconnected, by ID. */
+  readonly places: Map<string, Place & { readonly topicId: string }>;
 }
 
 /** Limits the memory for a burst while the store is slow. Beyond it the store is read again. */
@@ -32,8 +34,8 @@ const fillPage = 500;
 const resumePage = 500;
 /** Limits concurrent reads for reconnecting streams. */
 const resumesAtOnce = 20;
-/** The number of message IDs whose offsets are cached for streams that reconnect at the same message. */
-const placesMax = 100;
+/** The number of message IDs, of all topics, whose offsets are cached for streams that reconnect at the same message. */
+const placesMax = 100_000;
 
 /** The messages that a stream missed, in order. */
 export interface ResumePage {
@@ -47,6 +49,9 @@ export type Place = Pick<StoredMessage, 'offset' | 'expiresAt'>;
 
 /** A topic's newest message. */
 export type Newest = Pick<StoredMessage, 'id' | 'offset' | 'expiresAt'>;
+
+/** Keeps no text, because a node keeps the newest message of every topic. */
+const withoutContent = ({ id, offset, expiresAt }: Newest): Newest => ({ id, offset, expiresAt });
 
 /**
  * The state of one topic's live records on a node: the channel and the offset that every reader on this node has
@@ -64,7 +69,6 @@ export class TopicFeed {
   /** The newest message in history at `#last`; null if history is empty, undefined if unknown. */
   #newest: Newest | null | undefined;
   #recent: RecentMessages;
-  readonly #places = new Map<string, Place>();
   readonly #pageBehind: (offset: number) => Promise<ResumePage | undefined>;
   #waiting: Envelope[] = [];
   #isWorking = false;
@@ -145,7 +149,7 @@ export class TopicFeed {
 
   /** Caches the store's newest message if it belongs to the feed's current offset. */
   noteNewest(offset: number, newest: Newest | null): void {
-    if (offset === this.#last) this.#newest = newest;
+    if (offset === this.#last) this.#newest = newest === null ? null : withoutContent(newest);
   }
 
   /** Whether all records after the offset, except future ones, are known without the store. */
@@ -163,14 +167,16 @@ export class TopicFeed {
 
   /** Returns the offset of a recent message or one from which another stream resumed; undefined if only the store knows it or the message has expired. */
   placeOf(messageId: string): number | undefined {
-    const place = this.#places.get(messageId) ?? this.#recent.find(messageId);
+    const known = this.#deps.places.get(messageId);
+    const place = known?.topicId === this.topicId ? known : this.#recent.find(messageId);
     return place !== undefined && place.expiresAt > this.#deps.clock() ? place.offset : undefined;
   }
 
   /** Caches the offset of a message for streams that reconnect at the same message. */
   notePlace(messageId: string, place: Place): void {
-    if (this.#places.size >= placesMax) this.#places.clear();
-    this.#places.set(messageId, place);
+    const { places } = this.#deps;
+    if (places.size >= placesMax) places.clear();
+    places.set(messageId, { ...place, topicId: this.topicId });
   }
 
   /**
@@ -276,7 +282,7 @@ export class TopicFeed {
 
   #deliver(record: Pick<TopicRecord, 'offset' | 'type' | 'message'>): void {
     this.#last = record.offset;
-    if (record.type === 'message' && !record.message.isDeleted) this.#newest = record.message;
+    if (record.type === 'message' && !record.message.isDeleted) this.#newest = withoutContent(record.message);
     else if (record.message.id === this.#newest?.id) this.#newest = undefined;
     if (record.type !== 'message') this.#recent.change(record.message, this.#topicName);
     // Deleted since: the deletion arrives as a separate record.

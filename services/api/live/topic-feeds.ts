@@ -51,11 +51,12 @@ export class TopicFeeds {
   #hasWarned = false;
   #fillsUnderWay = 0;
 
-  constructor(deps: Omit<FeedDeps, 'outage' | 'recentBudget'> & { readonly log: Logger }) {
+  constructor(deps: Omit<FeedDeps, 'outage' | 'recentBudget' | 'places'> & { readonly log: Logger }) {
     this.#deps = {
       ...deps,
       outage: storeOutage(deps.log, deps.clock),
       recentBudget: new RecentBudget(recentBytesMax),
+      places: new Map(),
     };
     this.#log = deps.log;
     this.#watch = new FanOutWatch(deps.bus, (partition) => this.#toCheck.add(partition));
