@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { loadConfig, variableNames } from '@tocsin/shared/platform/load-config.ts';
 import { variableGroups } from '@tocsin/shared/platform/variables.ts';
 import { envExample, withConfigurationTable } from '../tools/docs/render-configuration.ts';
@@ -97,10 +98,35 @@ test('docs/configuration.md and .env.example match the output of npm run docs', 
   expect(read('.env.example')).toBe(envExample());
 });
 
+const composed = (
+  parse(read('docker-compose.yml'), { merge: true }) as {
+    services: Record<string, { environment: Record<string, string | null> }>;
+  }
+).services;
+const environmentOf = (service: string) => composed[service]!.environment;
+
 test('docker-compose.yml passes every variable that containers do not set themselves', () => {
-  const [, environment] = /environment: &environment\n([\s\S]*?)\n {2}\w/.exec(read('docker-compose.yml'))!;
-  const passed = [...environment!.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name]) => name!);
-  expect(sorted(passed)).toEqual(sorted(variableNames.filter((name) => !ofContainers.includes(name))));
+  const passed = new Set(
+    ['api', 'fanout', 'notifier', 'retention'].flatMap((name) => Object.keys(environmentOf(name))),
+  );
+  expect(sorted([...passed])).toEqual(sorted(variableNames.filter((name) => !ofContainers.includes(name))));
+});
+
+test('docker-compose.yml passes a secret only to the service that uses it', () => {
+  const secretsOf = (service: string) =>
+    Object.keys(environmentOf(service)).filter((name) =>
+      /^(JWT_SECRET|ADMIN_TOKEN|GOOGLE_CLIENT_SECRET|SMTP_URL|APNS_KEY_FILE|FCM_SERVICE_ACCOUNT_FILE|EXPO_ACCESS_TOKEN)$/.test(
+        name,
+      ),
+    );
+  expect(sorted(secretsOf('api'))).toEqual(['ADMIN_TOKEN', 'GOOGLE_CLIENT_SECRET', 'JWT_SECRET']);
+  expect(sorted(secretsOf('notifier'))).toEqual([
+    'APNS_KEY_FILE',
+    'EXPO_ACCESS_TOKEN',
+    'FCM_SERVICE_ACCOUNT_FILE',
+    'SMTP_URL',
+  ]);
+  expect([secretsOf('fanout'), secretsOf('retention')]).toEqual([[], []]);
 });
 
 test('every promised variable is read, and no other', () => {
@@ -124,7 +150,11 @@ test('no secret has a default in the program, the example or a container', () =>
     secrets,
   );
   expect(secrets.map((name) => [name, exampleLines.get(name)])).toEqual(secrets.map((name) => [name, '']));
-  const compose = read('docker-compose.yml');
+  const values = Object.values(composed).flatMap(({ environment }) => Object.entries(environment ?? {}));
   // Each secret is either required or passed through.
-  for (const name of secrets) expect(compose).toMatch(new RegExp(`^ {4}${name}:( \\$\\{${name}:\\?[^}]*\\})?$`, 'm'));
+  for (const name of secrets) {
+    const given = values.filter(([key]) => key === name).map(([, value]) => value);
+    expect(given.length).toBeGreaterThan(0);
+    for (const value of given) expect(value ?? `\${${name}:?`).toMatch(`\${${name}:?`);
+  }
 });

@@ -23,6 +23,10 @@ describe('loadConfig', () => {
   test('requires a JWT secret of at least 32 bytes for a cluster', () => {
     const urls = { KAFKA_BROKERS: 'a:1, b:2', MONGO_URL: 'mongodb://m', REDIS_URL: 'redis://r' };
     expect(() => loadConfig(urls, none)).toThrow(/JWT_SECRET missing/);
+    expect(() => loadConfig({ ...urls, ROLES: 'fanout,api' }, none)).toThrow(/JWT_SECRET missing/);
+    expect(() => loadConfig(urls, none, 'api')).toThrow(/JWT_SECRET missing/);
+    expect(loadConfig(urls, none, 'notifier').jwtSecrets).toBeUndefined();
+    expect(loadConfig({ ...urls, ROLES: 'fanout' }, none).jwtSecrets).toBeUndefined();
     expect(() => loadConfig({ ...urls, JWT_SECRET: 'short' }, none)).toThrow(/at least 32 bytes/);
     const config = loadConfig({ ...urls, JWT_SECRET: 'x'.repeat(32) }, none);
     expect(config.cluster?.kafkaBrokers).toEqual(['a:1', 'b:2']);

@@ -95,17 +95,18 @@ export interface Config extends Omit<UnparsedVariables, 'BASE_URL' | 'APP_URL'> 
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
   /**
-   * The first secret signs, all of them verify. Undefined if the installation is embedded and none is set; a secret is
-   * then generated in DATA_DIR.
+   * The first secret signs, all of them verify. Undefined if none is set: an embedded installation then generates one in
+   * DATA_DIR, and in a cluster only processes without the API may lack it.
    */
   readonly jwtSecrets: readonly string[] | undefined;
 }
 
 /**
  * Reads the configuration from the environment and from `.env` in the working directory. The environment takes
- * precedence; an empty variable counts as not set. Throws ConfigError with all faults.
+ * precedence; an empty variable counts as not set. `role` is the only role of the process; without it, ROLES applies. Throws
+ * ConfigError with all faults.
  */
-export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Config {
+export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env', role?: string): Config {
   const merged = setIn({ ...readEnvFile(envFile), ...environment });
   const parsed = variables.safeParse(merged);
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
@@ -115,7 +116,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env'): Co
     faults.push('ADMIN_TOKEN: needs at least 16 characters if NODE_ENV is production');
   const apns = readApns(merged, faults);
   const fcmAccount = readFcm(merged['FCM_SERVICE_ACCOUNT_FILE'], faults);
-  const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined, faults);
+  // Only the API signs logins, so the other services of a cluster need no secret.
+  const isApi = role === undefined ? (parsed.data?.ROLES.includes('api') ?? true) : role === 'api';
+  const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined && isApi, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const { BASE_URL, APP_URL, ...rest } = omitParsed(parsed.data);
   return {
@@ -280,11 +283,11 @@ function checkGoogle(env: NodeJS.ProcessEnv, faults: string[]): void {
     );
 }
 
-function readJwtSecrets(text: string | undefined, isCluster: boolean, faults: string[]): string[] | undefined {
+function readJwtSecrets(text: string | undefined, isRequired: boolean, faults: string[]): string[] | undefined {
   if (text === undefined) {
-    if (isCluster)
+    if (isRequired)
       faults.push(
-        'JWT_SECRET missing: all nodes of a cluster need the same one, for example from `openssl rand -base64 32`',
+        'JWT_SECRET missing: all API nodes of a cluster need the same one, for example from `openssl rand -base64 32`',
       );
     return undefined;
   }

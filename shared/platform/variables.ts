@@ -117,7 +117,7 @@ const process = {
 const secrets = {
   JWT_SECRET: z.string().optional().register(variableDocs, {
     description:
-      'secrets of access tokens, comma-separated: the first one signs, all of them verify. At least 32 bytes each. Required for a cluster, the same on all nodes',
+      'secrets of access tokens, comma-separated: the first one signs, all of them verify. At least 32 bytes each. Required for the API of a cluster, the same on all nodes',
     defaultText: 'embedded: generated and stored',
     isSecret: true,
   }),

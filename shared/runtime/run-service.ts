@@ -43,7 +43,7 @@ const usageExitCode = 2;
  */
 export async function runService(name: string, start: (deps: ServiceDeps) => Promise<RunningService>): Promise<void> {
   try {
-    const config = loadConfig(process.env);
+    const config = loadConfig(process.env, '.env', name === 'tocsin' ? undefined : name);
     const { tracing, log } = await openObservability(name, config);
     const running = await withClosers((own: Closers) => {
       own.add(() => tracing.close()); // closed last, to trace the shutdown of the other components

@@ -88,7 +88,12 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
   const workers = workerServices.map(
     (name) => [name, [...(nodeFlags[name] ?? []), `services/${name}/main.ts`]] as const,
   );
-  return startAll('cluster', place, { all: env, ...options.serviceEnv }, Object.fromEntries([...api, ...workers]));
+  return startAll(
+    'cluster',
+    place,
+    { all: env, ...withoutJwtSecret(options.serviceEnv) },
+    Object.fromEntries([...api, ...workers]),
+  );
 }
 
 interface Place {
@@ -100,6 +105,11 @@ function placeOf({ dir }: StackOptions): Place {
   const own = dir ?? mkdtempSync(join(tmpdir(), 'tocsin-stack-'));
   mkdirSync(own, { recursive: true });
   return { dir: own, remove: () => (dir === undefined ? rmSync(own, { recursive: true, force: true }) : undefined) };
+}
+
+/** Only the API needs the secret, as in docker-compose.yml. An empty variable counts as not set. */
+function withoutJwtSecret(serviceEnv: ClusterOptions['serviceEnv'] = {}): Record<string, Record<string, string>> {
+  return Object.fromEntries(workerServices.map((name) => [name, { JWT_SECRET: '', ...serviceEnv[name] }]));
 }
 
 /** The configuration of all services, and differences by service. */
