@@ -6,7 +6,7 @@ import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { findReaders } from '../sending/find-readers.ts';
-import { countOfMinute } from '../sending/hold-back.ts';
+import { countOfLate, countOfMinute } from '../sending/hold-back.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import type { PushRequest } from '../providers/push-gateway.ts';
 import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
@@ -53,14 +53,18 @@ async function loadSubscription(
     : null;
 }
 
-/** Counts messages of quiet hours in the store, so that no counter is needed; deleted messages do not count. */
+/**
+ * Counts messages published in quiet hours in the store, where deleted ones do not count, and adds those from before whose
+ * push fell into the quiet hours.
+ */
 async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: Subscription): Promise<number> {
   if (of.why === 'max_per_minute') return Math.max((await countOfMinute(deps, subscription.id, of.to)) - of.limit, 0);
   const span = { from: Math.max(of.from, subscription.createdAt), to: of.to - 1, now: deps.clock() };
   const passing = mobileMessageFilter(subscription.topicId, subscription, span);
-  if (passing === null || of.priorityMax < subscription.priorityThreshold) return 0;
+  const late = await countOfLate(deps, subscription.id, of.to);
+  if (passing === null || of.priorityMax < subscription.priorityThreshold) return late;
   const counts = await deps.engine.messages.activity({ ...passing, priorityMax: of.priorityMax }, of.to - of.from);
-  return counts.reduce((sum, { count }) => sum + count, 0);
+  return counts.reduce((sum, { count }) => sum + count, late);
 }
 
 function summaryPush(

@@ -106,6 +106,33 @@ describe(`held-back messages, ${engineUnderTest}`, () => {
     expect(pushesTo(asleep)).toHaveLength(1 + summariesTo(asleep).length);
   });
 
+  test('counts messages published before quiet hours whose push fell into them', async () => {
+    const noon = setHour(12) + 12 * hourMs;
+    const topic = await at.addTopic();
+    const asleep = await at.addSubscriber(topic, { subscription: { quietHours, createdAt: noon - dayMs } });
+    const [first, second] = [await at.publish(topic), await at.publish(topic)];
+    const midnight = setHour(23);
+    await at.start({ renewalMs: 200 });
+    const held = ['skipped', 'quiet hours from 22:00 to 05:00, Etc/UTC'];
+    await eventually(async () =>
+      expect(await Promise.all([first, second].map(({ id }) => rows(id, asleep)))).toEqual([[held], [held]]),
+    );
+    // The same page again counts nothing twice.
+    const { id, ...job } = pageJob(
+      { messageId: first.id, topicId: topic.id, after: null, publishedAt: first.timestamp },
+      first.priority,
+    );
+    await at.engine.jobQueue.add(pushQueues.normal, [{ ...job, id: `${id}.again` }]);
+    await eventually(async () =>
+      expect(await at.engine.jobQueue.counts(pushQueues.normal)).toMatchObject({ waiting: 0, active: 0 }),
+    );
+    setHour(30);
+    await endNight(asleep, midnight + dayMs);
+    await eventually(() =>
+      expect(summariesTo(asleep).at(-1)).toMatchObject({ body: '2 messages came in quiet hours' }),
+    );
+  });
+
   test('sends no summary to users who unsubscribed, lost access, or had no messages', async () => {
     const midnight = setHour(6);
     const topic = await at.addTopic({ accessLevel: 'private' });

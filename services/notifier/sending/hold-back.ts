@@ -7,6 +7,7 @@ import type { PushDeps, PushLimits } from './push-deps.ts';
 import type { Attempt } from './send-push.ts';
 
 const minuteMs = 60_000;
+const dayMs = 86_400_000;
 
 /** Budgets per request. */
 const budgetsAtOnce = 50;
@@ -30,6 +31,24 @@ const placeWindow = (subscriptionId: string, messageId: string, endsAt: number):
   span: { endsAt: endsAt + minuteMs },
 });
 
+const lateKey = (subscriptionId: string, endsAt: number) => `push:{${subscriptionId}}:late:${endsAt}`;
+
+/** Counts messages from before quiet hours whose push fell into them. Kept for another day for renewed summaries. */
+const lateWindow = (subscriptionId: string, endsAt: number): BudgetWindow => ({
+  key: lateKey(subscriptionId, endsAt),
+  limit: Number.MAX_SAFE_INTEGER,
+  span: { endsAt: endsAt + dayMs },
+});
+
+/** Returns the number of messages from before the quiet hours that end at the time whose push fell into them. */
+export async function countOfLate(
+  { engine: { bus }, clock }: PushDeps,
+  subscriptionId: string,
+  endsAt: number,
+): Promise<number> {
+  return usesOf(await bus.peekBudget([lateWindow(subscriptionId, endsAt)], clock()));
+}
+
 /** Returns the number of the subscription's messages in the minute that ends at the time. */
 export async function countOfMinute(
   { engine: { bus }, clock }: PushDeps,
@@ -49,6 +68,8 @@ type HeldBack = {
   readonly reason: string;
   readonly summary: Omit<SummaryJob, 'kind'>;
   readonly summaryAt: number;
+  /** For a message from before the quiet hours: the budgets that count it. */
+  readonly late?: readonly BudgetWindow[];
 };
 
 /**
@@ -78,6 +99,9 @@ export async function holdBack(
     );
     held.push(...answers.filter((answer) => answer !== null));
   }
+  const late = held.flatMap((one) => (one.late === undefined ? [] : [one.late]));
+  for (let at = 0; at < late.length; at += budgetsAtOnce)
+    await Promise.all(late.slice(at, at + budgetsAtOnce).map((windows) => deps.engine.bus.takeBudget(windows, now)));
   const jobs = new Map(
     held.map(({ summary, summaryAt }) => summaryJob(summary, { at: summaryAt, now })).map((job) => [job.id, job]),
   );
@@ -89,7 +113,11 @@ export async function holdBack(
 function heldByQuietHours(
   { quietSpans, limits }: PushDeps,
   recipient: Recipient,
-  { message, now, isAskedFor }: { message: Pick<Message, 'priority' | 'timestamp'>; now: number; isAskedFor: boolean },
+  {
+    message,
+    now,
+    isAskedFor,
+  }: { message: Pick<Message, 'id' | 'priority' | 'timestamp'>; now: number; isAskedFor: boolean },
 ): HeldBack | null {
   const {
     subscriptionId,
@@ -102,7 +130,15 @@ function heldByQuietHours(
   const isInNumber = !isAskedFor && subscribedAt <= message.timestamp;
   const span = quietSpans.at(quietHours, now) ?? (isInNumber ? quietSpans.at(quietHours, message.timestamp) : null);
   if (span === null) return null;
+  // The summary counts by publish time, so it would not count this message.
+  const isLate = message.timestamp < span.start || !isInNumber;
+  const place: BudgetWindow = {
+    key: `${lateKey(subscriptionId, span.end)}:${message.id}`,
+    limit: 1,
+    span: { endsAt: span.end + dayMs },
+  };
   return {
+    ...(isLate ? { late: [place, lateWindow(subscriptionId, span.end)] } : {}),
     recipient,
     reason: `quiet hours from ${quietHours.start} to ${quietHours.end}, ${quietHours.timezone}`,
     summary: {
