@@ -192,6 +192,28 @@ describe(`the notifier, ${engineUnderTest}`, () => {
     await eventually(async () => !(await isActive()));
   });
 
+  test('deactivates the only device of an installation after 30 days of doubtful reports', async () => {
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    const doubtful: PushResult = { kind: 'dead-token', reason: 'BadDeviceToken', isDoubtful: true };
+    const gateway = scriptedGateway({ [device.pushToken]: [doubtful, doubtful, doubtful] });
+    await at.start({}, { gateways: new Map([['expo', gateway]]) });
+    const state = async () => (await at.engine.documents.get(devices, device.id))!;
+    const pushAfter = async (days: number): Promise<void> => {
+      at.setAhead(days * 86_400_000);
+      const message = await at.publish(topic);
+      await eventually(async () =>
+        expect(await deliveriesOf(at, message.id)).toMatchObject([{ status: 'dead_token' }]),
+      );
+    };
+    await pushAfter(0);
+    await eventually(async () => expect((await state()).doubtedAt).not.toBeNull());
+    await pushAfter(29);
+    expect((await state()).isActive).toBe(true);
+    await pushAfter(31);
+    await eventually(async () => expect((await state()).isActive).toBe(false));
+  });
+
   test('deactivates a device whose token the provider reports as dead', async () => {
     const topic = await at.addTopic();
     const [dead, alive] = [await at.addSubscriber(topic), await at.addSubscriber(topic)];

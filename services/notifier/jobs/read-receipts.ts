@@ -63,6 +63,6 @@ async function recordReceipts(
   for (const { push, result } of faults) {
     if (result.kind === 'dead-token') await retireDevice(deps, push.deviceId, { since: job.sentAt });
     if (result.kind === 'retry' && result.remedy !== undefined)
-      deps.reportRefusal(platform, { reason: result.reason, remedy: result.remedy });
+      deps.reportRefusal(platform, { reason: result.reason, remedy: result.remedy, isOfToken: result.isOfToken });
   }
 }

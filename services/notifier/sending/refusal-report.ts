@@ -7,21 +7,38 @@ import type { PushMetrics } from './push-metrics.ts';
 
 /** Prevents a log line for each of thousands of pushes. */
 const everyMs = 60_000;
+/** A device with a token of another app stays registered, and the operator cannot do much about it. */
+const ofTokenEveryMs = 24 * 3_600_000;
+
+export interface Refusal {
+  readonly reason: string;
+  /** What the operator should check. */
+  readonly remedy: string;
+  /** Whether a token of another app can be the cause. */
+  readonly isOfToken?: true | undefined;
+}
 
 /** Reports to the operator that a provider rejects the installation, with a remedy. */
-export type ReportRefusal = (platform: Platform, refusal: { reason: string; remedy: string }) => void;
+export type ReportRefusal = (platform: Platform, refusal: Refusal) => void;
 
-/** Logs a rejection immediately, and then once per minute and platform. */
+/**
+ * Logs a rejection of the installation immediately, and then once per minute and platform; one that a token of another app
+ * can cause, once per day.
+ */
 export function refusalReport({ clock, log }: { clock: Clock; log: Logger }): ReportRefusal {
-  const reportedAt = new Map<Platform, number>();
-  return (platform, { reason, remedy }) => {
+  const reportedAt = new Map<string, number>();
+  return (platform, { reason, remedy, isOfToken = false }) => {
     const now = clock();
-    if (now - (reportedAt.get(platform) ?? -Infinity) < everyMs) return;
-    reportedAt.set(platform, now);
-    log.error(
-      { platform, reason },
-      `${pushProviders[platform].name} rejects this installation, its pushes wait: ${remedy}`,
-    );
+    const key = isOfToken ? `${platform} token` : platform;
+    if (now - (reportedAt.get(key) ?? -Infinity) < (isOfToken ? ofTokenEveryMs : everyMs)) return;
+    reportedAt.set(key, now);
+    const { name } = pushProviders[platform];
+    if (isOfToken)
+      log.warn(
+        { platform, reason },
+        `${name} rejects a push: a device may have registered a token of another app. If all pushes fail, ${remedy}`,
+      );
+    else log.error({ platform, reason }, `${name} rejects this installation, its pushes wait: ${remedy}`);
   };
 }
 
@@ -37,6 +54,6 @@ export function noteRefusals(
   for (const result of results) {
     if (result.kind !== 'retry' || result.remedy === undefined) continue;
     metrics.refusals.inc({ platform, reason: result.reason });
-    reportRefusal(platform, { reason: result.reason, remedy: result.remedy });
+    reportRefusal(platform, { reason: result.reason, remedy: result.remedy, isOfToken: result.isOfToken });
   }
 }

@@ -18,10 +18,14 @@ export interface DeadToken {
   readonly tookAt?: number;
 }
 
+/** The app registers its token again at each start, so a device in use is not doubted for this long. */
+const doubtMsMax = 30 * 86_400_000;
+
 /**
  * Deactivates the device, unless its token was registered since (a different one, or the same again). For the first
  * doubtful report of a token, only records it, and requires that the provider accepted a push of another device
  * before a second report counts. Otherwise a wrong APNs environment, which reports every token, would deactivate all devices.
+ * After 30 days of doubt, a report counts in any case: an installation with one device has no other one.
  */
 export async function retireDevice(
   deps: Pick<PushDeps, 'engine' | 'log' | 'clock'>,
@@ -33,7 +37,8 @@ export async function retireDevice(
     if (dead.since !== undefined && (device.tokenGivenAt ?? device.lastSeen) > dead.since) return null;
     if (dead.isDoubtful !== true) return { isActive: false };
     if (device.doubtedAt === null) return { doubtedAt: deps.clock() };
-    return dead.tookAt !== undefined && dead.tookAt > device.doubtedAt ? { isActive: false } : null;
+    const isOld = deps.clock() - device.doubtedAt > doubtMsMax;
+    return isOld || (dead.tookAt !== undefined && dead.tookAt > device.doubtedAt) ? { isActive: false } : null;
   });
 }
 
