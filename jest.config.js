@@ -27,6 +27,7 @@ const patientFaults = [
   'log-adopted',
   'message-changes-kill',
   'mongo-failover',
+  'mongo-stalled-failover',
   'moving',
   'npm-start',
   'provider-faults',
