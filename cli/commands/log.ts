@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { adoptLogCommand } from './adopt-log.ts';
+import { repairLogCommand } from './repair-log.ts';
 import { asText, forTerminal, printLine } from '../output/output.ts';
 import { ask, patiently, readStream, Refusal, type Server } from '../server/server.ts';
 import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
@@ -54,7 +55,8 @@ Examples:
     .option('--json', 'print each record as one line of JSON: {offset, type, timestamp, message}')
     .action((topic: string, options: LogOptions) => new LogReader(topic, options).read())
     .helpCommand(false) // a `help` subcommand would hide a topic of that name
-    .addCommand(adoptLogCommand());
+    .addCommand(adoptLogCommand())
+    .addCommand(repairLogCommand());
 }
 
 /** Limits how often a busy topic's consumer offset is stored. */

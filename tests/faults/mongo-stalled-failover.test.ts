@@ -89,7 +89,14 @@ describeWithOwnEngines('a MongoDB failover while replication is stalled', () => 
       { timeoutMs: 60_000 },
     );
   const stall = (of: readonly mongo.MongoClient[], mode: 'alwaysOn' | 'off') =>
-    Promise.all(of.map((one) => one.db('admin').command({ configureFailPoint: 'stopReplProducer', mode })));
+    Promise.all(
+      of.map((one) =>
+        // A member closes its connections when it steps down or reverts writes.
+        eventually(() => one.db('admin').command({ configureFailPoint: 'stopReplProducer', mode }), {
+          timeoutMs: 30_000,
+        }),
+      ),
+    );
   const open = async (): Promise<{ connection: Connection; messages: Messages }> => {
     const connection = await openMongo(url, { log });
     return { connection, messages: await openMongoMessages({ connection, clock: Date.now, log }) };
