@@ -23,9 +23,10 @@ const seed = Number(process.env['TOCSIN_FAILOVER_SEED'] ?? 1);
 const stallMsMax = Number(process.env['TOCSIN_FAILOVER_STALL_MS'] ?? 12_000);
 const stallMsMin = 500;
 
-/** Linear congruential, so that a seed repeats a run. */
+/** Linear congruential, so that a seed repeats a run. Mixes the seed, because adjacent ones would give similar numbers. */
 function randomSource(from: number): () => number {
-  let state = from >>> 0;
+  let state = Math.imul(from ^ (from >>> 16), 0x9e3779b1) >>> 0;
+  state = Math.imul(state ^ (state >>> 15), 0x85ebca6b) >>> 0;
   return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
 }
 

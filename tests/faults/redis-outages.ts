@@ -137,6 +137,7 @@ export function redisOutages(startTest: () => FaultTest): void {
   const outages: [string, (engine: Engine) => Fault][] = [
     ['killed', killed],
     ['silent', silenced],
+    ['full', full],
   ];
   test.each(outages)(
     'when Redis is %s, accepts publishes, delays streams by less than two seconds, does not block on rate limits, and recovers',
@@ -188,6 +189,19 @@ export function redisOutages(startTest: () => FaultTest): void {
     },
     120_000,
   );
+}
+
+/** Refuses every write that takes memory, with an OOM error. */
+function full({ url }: Engine): Fault {
+  const limit = async (maxmemory: string): Promise<void> => {
+    const redis = new Redis(url);
+    try {
+      await redis.config('SET', 'maxmemory', maxmemory);
+    } finally {
+      redis.disconnect();
+    }
+  };
+  return { begin: () => limit('1'), end: () => limit('0') };
 }
 
 /** Publishes sequentially on the node with rate limits. */

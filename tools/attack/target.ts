@@ -1,4 +1,4 @@
-import { request, type Agent, type IncomingHttpHeaders } from 'node:http';
+import { request, type Agent, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 
 /** The server under attack. */
 export interface Target {
@@ -41,15 +41,22 @@ export function send(target: Pick<Target, 'url'>, { method = 'GET', path, header
   const { hostname, port } = target.url;
   const began = performance.now();
   return new Promise<Reply>((resolve) => {
-    const end = (status: number, text: string, received: IncomingHttpHeaders = {}) =>
+    const end = (status: number, text: string, received: IncomingHttpHeaders = {}) => {
+      clearTimeout(timer);
       resolve({ status, text, headers: received, ms: performance.now() - began });
+    };
+    let sent: ClientRequest | undefined;
+    const timer = setTimeout(() => {
+      end(0, 'no complete response');
+      sent?.destroy();
+    }, timeoutMs);
     try {
-      const sent = request({ hostname, port, method, path, headers, agent: agent ?? false, timeout: timeoutMs });
+      sent = request({ hostname, port, method, path, headers, agent: agent ?? false });
       sent.on('response', (response) => {
         // A stream has no end: its status is enough.
         if (/event-stream|ndjson/.test(response.headers['content-type'] ?? '')) {
           end(response.statusCode!, '', response.headers);
-          sent.destroy();
+          sent!.destroy();
           return;
         }
         let text = '';
@@ -63,7 +70,6 @@ export function send(target: Pick<Target, 'url'>, { method = 'GET', path, header
         socket.destroy();
       });
       sent.on('error', (error) => end(0, error.message));
-      sent.on('timeout', () => sent.destroy());
       sent.end(body);
     } catch (error) {
       end(0, (error as Error).message);

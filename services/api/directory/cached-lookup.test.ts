@@ -36,8 +36,8 @@ describe('a cached lookup', () => {
     store.value = value;
   };
 
-  test('returns cached values for two and a half seconds, then reads again', async () => {
-    await later(2_499);
+  test('returns cached values for 1.8 seconds, then reads again', async () => {
+    await later(1_799);
     expect(await lookup.get('key')).toBe('first');
     now += 1;
     expect(await lookup.get('key')).toBe('second');
