@@ -8,7 +8,7 @@ const periodMs = 60_000;
 /** Identical entries of a period that are stored separately. */
 const separateMax = 10;
 /** Limits the memory. */
-const kindsMax = 100_000;
+const kindsMax = 10_000;
 
 /**
  * Documents whose commits combine repeated audit entries: from the eleventh identical action of a minute on, one entry with a
