@@ -37,7 +37,9 @@ export interface ExpoSimulator {
   readonly pushes: readonly ExpoPush[];
   /** Time and response status of all requests; 0 without a response. */
   readonly requests: readonly { readonly at: number; readonly size: number; readonly status: number }[];
-  /** Sets the behavior for a token, or for all others (`*`). A list applies one entry per request; the last one stays. */
+  /**
+   * Sets the behavior for a token, or for all others (`*`). A list applies one entry per request; the last one stays.
+   */
   script(token: string, ...behaviours: ExpoBehaviour[]): void;
   /** Assigns a token to another Expo project. */
   setProject(token: string, project: string): void;

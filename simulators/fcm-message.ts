@@ -43,7 +43,10 @@ const isReserved = (key: string): boolean =>
 /** "up to 4,096 bytes" of notification and data together */
 const payloadBytesMax = 4_096;
 
-/** Returns the error that FCM would return for the body of a `messages:send`, or null. Android registration tokens contain a colon and no space. */
+/**
+ * Returns the error that FCM would return for the body of a `messages:send`, or null. Android registration tokens
+ * contain a colon and no space.
+ */
 export function fcmMessageFault(body: unknown): FcmFault | null {
   if (!isObject(body) || !isObject(body['message']))
     return invalid('Invalid JSON payload received: "message" is required');

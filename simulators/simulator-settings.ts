@@ -25,7 +25,10 @@ export function expoSettings({ url }: ExpoSimulator): SimulatorSettings {
   return { env: { EXPO_URL: url }, files: {} };
 }
 
-/** Writes the files into the directory (created if missing), readable by the owner only; returns all settings as environment variables. */
+/**
+ * Writes the files into the directory (created if missing), readable by the owner only; returns all settings as
+ * environment variables.
+ */
 export function writeSimulatorSettings(dir: string, settings: readonly SimulatorSettings[]): Record<string, string> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const env: Record<string, string> = {};

@@ -21,8 +21,8 @@ import { websocketSink } from './live/websocket-sink.ts';
 const frameBytesMax = 64 * 1024;
 
 /**
- * Serves WebSocket upgrades of `/{topic}/ws` and `/ws`. Rejects a stream in the handshake with the same status and body as
- * over HTTP.
+ * Serves WebSocket upgrades of `/{topic}/ws` and `/ws`. Rejects a stream in the handshake with the same status and body
+ * as over HTTP.
  */
 export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: frameBytesMax });

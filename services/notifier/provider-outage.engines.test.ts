@@ -29,7 +29,10 @@ const outageMs = Number(process.env['TOCSIN_PUSH_OUTAGE_SECONDS'] ?? 6) * 1_000;
 const messageEveryMs = Math.max(outageMs / 600, 200);
 /** Per provider. */
 const phones = 5;
-/** Pauses of half a minute, up to twice as long by jitter, after a last attempt that hangs; then half the time of the outage. */
+/**
+ * Pauses of half a minute, up to twice as long by jitter, after a last attempt that hangs; then half the time of the
+ * outage.
+ */
 const catchUpMsMax = 90_000 + outageMs / 2;
 
 describe(`all providers are down, ${engineUnderTest}`, () => {

@@ -12,8 +12,8 @@ const subscribers = 5;
 /** The provider's time per page: a flood keeps the notifier busy for seconds. */
 const pageMs = 60;
 /**
- * Pages of the flood that may start between the other message's job and its push: the concurrent ones. If it waited for the
- * flood, there would be more than a hundred. Counted, not timed, because a busy machine slows both.
+ * Pages of the flood that may start between the other message's job and its push: the concurrent ones. If it waited for
+ * the flood, there would be more than a hundred. Counted, not timed, because a busy machine slows both.
  */
 const pagesBeforeMax = 40;
 

@@ -52,7 +52,7 @@ export const loginSessions: Collection<LoginSession> = {
   indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },
 };
 
-/** More than a person has devices. */
+/** Logins per read: more than a person uses. */
 const listedLoginsMax = 900;
 
 /** Returns the account's newest logins. */

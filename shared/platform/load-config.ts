@@ -95,16 +95,16 @@ export interface Config extends Omit<UnparsedVariables, 'BASE_URL' | 'APP_URL'> 
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
   /**
-   * The first secret signs, all of them verify. Undefined if none is set: an embedded installation then generates one in
-   * DATA_DIR, and in a cluster only processes without the API may lack it.
+   * The first secret signs, all of them verify. Undefined if none is set: an embedded installation then generates one
+   * in DATA_DIR, and in a cluster only processes without the API may lack it.
    */
   readonly jwtSecrets: readonly string[] | undefined;
 }
 
 /**
  * Reads the configuration from the environment and from `.env` in the working directory. The environment takes
- * precedence; an empty variable counts as not set. `role` is the only role of the process; without it, ROLES applies. Throws
- * ConfigError with all faults.
+ * precedence; an empty variable counts as not set. `role` is the only role of the process; without it, ROLES applies.
+ * Throws ConfigError with all faults.
  */
 export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env', role?: string): Config {
   const merged = setIn({ ...readEnvFile(envFile), ...environment });

@@ -4,8 +4,8 @@ const rendersMax = 10;
 const windowMs = 1_000;
 
 /**
- * Returns a function that renders the metrics in the Prometheus text format, at most ten times per second: further requests
- * get the last text, so that a flood of them costs little.
+ * Returns a function that renders the metrics in the Prometheus text format, at most ten times per second: further
+ * requests get the last text, so that a flood of them costs little.
  */
 export function metricsText(registry: Registry): () => Promise<string> {
   let last: Promise<string> | undefined;

@@ -15,8 +15,8 @@ export interface RequestMailDeps {
 }
 
 /**
- * Prevents flooding a mailbox: the maximum per requester, so that a stranger does not use up the emails of the owner, and the
- * maximum of all requesters.
+ * Prevents flooding a mailbox: the maximum per requester, so that a stranger does not use up the emails of the owner,
+ * and the maximum of all requesters.
  */
 const mailsPerHour = { requester: 5, everyone: 20 } as const;
 

@@ -35,7 +35,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       try {
         const body = Buffer.concat(chunks);
         spans.push(...decodeOtlpTraces(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body));
-        return response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end(); // an empty message: nothing was rejected
+        // An empty message: nothing was rejected.
+        return response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end();
       } catch (error) {
         return response.writeHead(400).end(String(error));
       }

@@ -9,7 +9,9 @@ import { useStack, type Person } from '../support/use-stack.ts';
 
 const stack = useStack();
 const remove = (person: Person, password = person.password) => person.delete('/api/users/me', { password });
-/** The deletion invalidates caches on all nodes immediately; without the notification they expire within five seconds. */
+/**
+ * The deletion invalidates caches on all nodes immediately; without the notification they expire within five seconds.
+ */
 const onAllNodes = (check: (node: number) => Promise<void>) =>
   eventually(
     async () => {

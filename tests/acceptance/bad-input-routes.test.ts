@@ -30,7 +30,10 @@ beforeAll(async () => {
   world = await makeWorld(stack);
 }, 60_000);
 
-/** Covered by other tests: publishing accepts text, emailed links return pages, and streams are refused before they start. */
+/**
+ * Covered by other tests: publishing accepts text, emailed links return pages, and streams are refused before they
+ * start.
+ */
 const elsewhere = /^(POST|PUT) \/(\{topic\})?$|^GET \/auth\/|^GET \/(\{topic\}\/)?(sse|ws)$/;
 
 const resolve = (schema: Schema): Schema =>

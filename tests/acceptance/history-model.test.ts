@@ -73,7 +73,9 @@ async function walkHistory({ name }: Topic, since: string, limit: number): Promi
   }
 }
 
-/** Reads from `next_offset` until a page is empty. Resolves with the records without offsets, which must be increasing. */
+/**
+ * Reads from `next_offset` until a page is empty. Resolves with the records without offsets, which must be increasing.
+ */
 async function walkLog({ name }: Topic, start: string, limit: number): Promise<ShownRecord[]> {
   const found: ShownRecord[] = [];
   let last = -1;

@@ -90,8 +90,8 @@ function loadedText(body: Readonly<Record<string, unknown>>, isOperator: boolean
 }
 
 /**
- * Operations that end logins or remove the objects of other checks and store nothing of the body, or that affect the whole installation,
- * which other files use meanwhile.
+ * Operations that end logins or remove the objects of other checks and store nothing of the body, or that affect the
+ * whole installation, which other files use meanwhile.
  */
 const notHere = new Set([
   'POST /auth/password-change',

@@ -12,7 +12,8 @@ beforeAll(async () => {
   owner = await stack.person();
   topic = await createTopic(owner, { is_discoverable: true, description: 'd' });
   await owner.post('/api/subscriptions', { topic_name: topic.name });
-  // Items that count against a limit of one account are created almost sequentially: concurrent creations wait for each other.
+  // Items that count against a limit of one account are created almost sequentially: concurrent creations wait for each
+  // other.
   await inBatches(100, () => createTopic(owner, { is_discoverable: true, description: 'd' }), 3);
   const publishers = Array.from({ length: 5 }, () => new Client());
   await inBatches(messageCount, async (index) => {

@@ -94,7 +94,8 @@ test('a refused publish does not use its key', async () => {
 });
 
 test('of concurrent publishes with one key on all nodes one is published; the others get its result or 409', async () => {
-  const keys = Array.from({ length: 5 }, () => randomUUID()); // enough that on any machine some arrive while the first is in progress
+  // Enough that on any machine some arrive while the first is in progress.
+  const keys = Array.from({ length: 5 }, () => randomUUID());
   const refusals = (await Promise.all(keys.map(publishAtOnce))).flat();
   expect(refusals).not.toHaveLength(0);
   for (const refused of refusals) {

@@ -12,7 +12,10 @@ const tooMany = {
   headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
 };
 
-/** Opens streams concurrently on one node, over both transports and of both kinds. Resolves with the accepted and the refused ones. */
+/**
+ * Opens streams concurrently on one node, over both transports and of both kinds. Resolves with the accepted and the
+ * refused ones.
+ */
 async function openAtOnce(
   count: number,
   topic: string,

@@ -11,8 +11,8 @@ interface Listed {
 const idsOf = (answer: Answer): string[] => answer.body.map((topic: { id: string }) => topic.id);
 
 /**
- * Every topic of a listing that other tests change concurrently. A topic that is created or published to moves the others
- * back, and a deleted one moves them forward: pages overlap by half, and each topic counts once.
+ * Every topic of a listing that other tests change concurrently. A topic that is created or published to moves the
+ * others back, and a deleted one moves them forward: pages overlap by half, and each topic counts once.
  */
 async function allTopics(caller: Caller, path: string): Promise<Listed[]> {
   const topics = new Map<string, Listed>();

@@ -17,7 +17,9 @@ const stack = useStack();
 const store = useStore();
 const remove = (person: Person, password = person.password) => person.delete('/api/users/me', { password });
 const wrong = { status: 401, body: { detail: 'Could not validate credentials' } };
-/** The deletion invalidates caches on all nodes immediately; without the notification they expire within five seconds. */
+/**
+ * The deletion invalidates caches on all nodes immediately; without the notification they expire within five seconds.
+ */
 const onAllNodes = (check: (node: number) => Promise<void>) =>
   eventually(
     async () => {

@@ -78,7 +78,9 @@ afterAll(async () => {
 const memoryMb = (): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024;
 
-/** With `node:http`: the acceptance `fetch` checks responses against the document, which takes longer than the download. */
+/**
+ * With `node:http`: the acceptance `fetch` checks responses against the document, which takes longer than the download.
+ */
 function open(path: string): Promise<IncomingMessage> {
   return new Promise<IncomingMessage>((resolve, reject) => {
     get(server.url + path, { agent: false, headers: { Authorization: `Bearer ${token}` } }, resolve).on(

@@ -17,7 +17,10 @@ interface Reader {
   readonly token: string;
 }
 
-/** Collects the positions after the topic's `count`th message; `consumer` is the name of the position stored by the server. */
+/**
+ * Collects the positions after the topic's `count`th message; `consumer` is the name of the position stored by the
+ * server.
+ */
 export async function holdPositions({ urls, token }: Reader, topic: string, count: number): Promise<HeldPositions> {
   const client = new Client(token, urls);
   let nextOffset = 0;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Loaded into a server by `node --import`: on SIGUSR2 its clock jumps ahead of the real clock by the milliseconds in the file
-// named after its process ID. Timers continue as on a machine whose clock is set.
+// Loaded into a server by `node --import`: on SIGUSR2 its clock jumps ahead of the real clock by the milliseconds in
+// the file named after its process ID. Timers continue as on a machine whose clock is set.
 const RealDate = Date;
 const realNow = RealDate.now.bind(RealDate);
 let aheadMs = 0;

@@ -7,7 +7,9 @@ import { startClusterStack, startEmbeddedStack, type Stack } from '../../tools/s
 import { Client, createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
 
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
-/** MongoDB blocks the documents of a killed process's transaction until it ends the transaction: a minute by default. */
+/**
+ * MongoDB blocks the documents of a killed process's transaction until it ends the transaction: a minute by default.
+ */
 const settledMsMax = 100_000;
 const changesPerKill = 25;
 const messageCount = 12;

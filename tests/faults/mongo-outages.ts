@@ -8,10 +8,16 @@ import type { FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage, type Fault } from './start-outage.ts';
 
-/** Longer than the 5 s for which caches are valid without a query. The guarantee is a minute: TOCSIN_MONGO_DOWN_SECONDS=60. */
+/**
+ * Longer than the 5 s for which caches are valid without a query. The guarantee is a minute:
+ * TOCSIN_MONGO_DOWN_SECONDS=60.
+ */
 const downSeconds = Number(process.env['TOCSIN_MONGO_DOWN_SECONDS'] ?? 12);
 const silentSeconds = 7;
-/** A publish waits a second for its caller and topic and another for its document; the rest is a margin for a slow machine. */
+/**
+ * A publish waits a second for its caller and topic and another for its document; the rest is a margin for a slow
+ * machine.
+ */
 const publishMsMax = 4_000;
 
 const sentSince = (publishing: Publishing, from: number) => publishing.attempts.filter(({ sentAt }) => sentAt >= from);

@@ -12,7 +12,10 @@ import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from '.
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 /** The number of devices per message: one page by default. */
 const devicesEach = Number(process.env['TOCSIN_KILL_SUBSCRIBERS'] ?? 500);
-/** One job processes a page and has one provider batch in progress: the number of unconfirmed pushes per urgent job after a kill. */
+/**
+ * One job processes a page and has one provider batch in progress: the number of unconfirmed pushes per urgent job
+ * after a kill.
+ */
 const pageSize = 500;
 const batchSize = 100;
 const jobsMax = 4;
@@ -43,7 +46,10 @@ function killTests(engines: TestEngines | undefined): void {
   });
   afterEach(() => own.closeAll());
 
-  /** Starts and kills notifiers. Resolves with the messages, the start time of each process, and the delay of pushes after each kill. */
+  /**
+   * Starts and kills notifiers. Resolves with the messages, the start time of each process, and the delay of pushes
+   * after each kill.
+   */
   async function killOverAndOver(topic: Topic): Promise<Run> {
     const run: Run = { messageIds: [], startedAt: [], goesOnAfterMs: [], killedAt: 0 };
     for (let kill = 0; kill < kills; kill++) {

@@ -269,7 +269,10 @@ function providerTests(engines: TestEngines | undefined): void {
   );
 }
 
-/** FCM does not report the time of unregistration, and Expo has no re-registration: their tokens are either dead or valid. */
+/**
+ * FCM does not report the time of unregistration, and Expo has no re-registration: their tokens are either dead or
+ * valid.
+ */
 function statusOf({ name, status }: Fault, platform: Platform): DeliveryStatus {
   return name === 'gone before it came back' && platform === 'expo' ? 'sent' : status;
 }

@@ -17,9 +17,9 @@ const publishesOfOne = 50;
 const timeoutMs = 120_000;
 
 /**
- * Places that keep only the account's ID for longer: publish counters until the end of their window, at
- * most a day; IDs of finished jobs, for a day; and the audit log. Reports of removed expired messages keep topic names for
- * 90 days, but no message of this account has expired.
+ * Places that keep only the account's ID for longer: publish counters until the end of their window, at most a day; IDs
+ * of finished jobs, for a day; and the audit log. Reports of removed expired messages keep topic names for 90 days, but
+ * no message of this account has expired.
  */
 const holdsIdForLonger = /^(budgets|redis (budget|jobs)|doc_audit_entries|auditEntries)$/;
 

@@ -8,8 +8,8 @@ import type { Attack, Target } from '../../tools/attack/target.ts';
 import { createAccount, type Account } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
-// The attacks of `npm run attack`, with accounts for the roles. Rate limits are off, because most responses would be 429.
-// The heap is small, so that garbage is collected often and does not hide a leak.
+// The attacks of `npm run attack`, with accounts for the roles. Rate limits are off, because most responses would be
+// 429. The heap is small, so that garbage is collected often and does not hide a leak.
 const { stack, store } = await useOwnStack({
   RATE_LIMITS: 'off',
   ADMIN_TOKEN: 'the operator of the attacks',

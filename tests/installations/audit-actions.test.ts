@@ -31,7 +31,10 @@ interface Recorded {
   readonly details?: object;
 }
 
-/** One action of each kind: performs it and returns the expected log entry. A string names the test that covers it instead. */
+/**
+ * One action of each kind: performs it and returns the expected log entry. A string names the test that covers it
+ * instead.
+ */
 const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = {
   'login.succeeded': async () => {
     const person = await stack.person();

@@ -73,7 +73,8 @@ test('drops a consumer that takes nothing for ten seconds, with one mebibyte buf
   await eventually(() =>
     expect([sse.count, webSocket.count]).toEqual([publishing.acked.length, publishing.acked.length]),
   );
-  expect([slowSse.ends, slowWebSocket.ends]).toEqual([[], []]); // a client that does not read does not notice the end either
+  // A client that does not read does not notice the end either.
+  expect([slowSse.ends, slowWebSocket.ends]).toEqual([[], []]);
   const socket = slowWebSocket.socket()!;
   const takenBefore = socket.bytesRead;
   const inSystem = systemEnds(socket).reduce((sum, { bytes }) => sum + bytes, 0);

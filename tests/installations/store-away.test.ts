@@ -35,7 +35,8 @@ beforeAll(async () => {
   own.add(() => store.close());
   owner = await createAccount(store, { urls: stack.urls });
   if (isCluster) return;
-  const other = new DatabaseSync(join(stack.env['DATA_DIR']!, 'tocsin.db'), { timeout: 10_000 }); // a write of the server may be in progress
+  // A write of the server may be in progress.
+  const other = new DatabaseSync(join(stack.env['DATA_DIR']!, 'tocsin.db'), { timeout: 10_000 });
   own.add(async () => other.close());
   database = { takeAway: () => other.exec('BEGIN IMMEDIATE'), giveBack: () => other.exec('ROLLBACK') };
 }, 120_000);

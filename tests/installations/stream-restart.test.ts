@@ -5,7 +5,9 @@ import { createAccount, createTopic, type Account } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 import { useStreams } from '../support/use-streams.ts';
 
-/** A stopping server asks its streams to reconnect within eleven seconds; on a busy machine it takes longer to start. */
+/**
+ * A stopping server asks its streams to reconnect within eleven seconds; on a busy machine it takes longer to start.
+ */
 const patienceMs = 60_000;
 
 const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' }, 'nodes');

@@ -53,8 +53,8 @@ export interface Verdict {
 }
 
 /**
- * Compares the messages of a reader with the attempted and acknowledged lines. Pure: the same logs give the same verdict.
- * `attempted` are all lines that were sent; a reader may or may not receive a line with unknown outcome.
+ * Compares the messages of a reader with the attempted and acknowledged lines. Pure: the same logs give the same
+ * verdict. `attempted` are all lines that were sent; a reader may or may not receive a line with unknown outcome.
  */
 export function verifyReader(reader: ReaderLog, attempted: readonly Line[], acked: readonly Acked[]): Verdict {
   const attemptedTexts = new Set(attempted.map((line) => textKey(line.topic, line.text)));

@@ -13,8 +13,8 @@ export interface PublishOptions {
 
 /**
  * Publishes the lines with concurrent publishers, each of which sends its lines sequentially. Lines without response or
- * with 409, 429 or 5xx are retried with their Idempotency-Key on the next node. Resolves with the acknowledgements of all
- * lines.
+ * with 409, 429 or 5xx are retried with their Idempotency-Key on the next node. Resolves with the acknowledgements of
+ * all lines.
  */
 export async function publishLines(lines: readonly Line[], options: PublishOptions): Promise<Acked[]> {
   const acked: Acked[] = [];

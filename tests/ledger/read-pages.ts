@@ -9,7 +9,10 @@ interface Page {
 }
 
 const retryMs = 50;
-/** Pause between pages, so that a page contains several messages: forty readers that request single messages would dominate the run. */
+/**
+ * Pause between pages, so that a page contains several messages: forty readers that request single messages would
+ * dominate the run.
+ */
 const pageEveryMs = 1_000;
 
 /** Reads `/{topic}/json` from the beginning, paginating by the last ID. */

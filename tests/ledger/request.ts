@@ -13,8 +13,8 @@ export interface RequestOptions {
 }
 
 /**
- * A request with `node:http`, because hundreds of readers and publishers must not be the bottleneck: `fetch` takes twice the
- * CPU time. Rejects if there is no response.
+ * A request with `node:http`, because hundreds of readers and publishers must not be the bottleneck: `fetch` takes
+ * twice the CPU time. Rejects if there is no response.
  */
 export function request(
   url: string,

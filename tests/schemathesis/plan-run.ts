@@ -83,7 +83,9 @@ export function sameTurn(document: Document, credentials: Arranged['credentials'
   );
 }
 
-/** The credentials of each operation, alternating: the most privileged one comes first and gets half of the requests. */
+/**
+ * The credentials of each operation, alternating: the most privileged one comes first and gets half of the requests.
+ */
 export function turnsOf(document: Document, credentials: Arranged['credentials']): RunConfig['turns'] {
   const turn = (name: CredentialKind) => ({ name, headers: credentials[name] });
   return Object.fromEntries(
@@ -118,7 +120,10 @@ export function refusalsOf(document: Document): RunConfig['refusals'] {
   );
 }
 
-/** Gives every operation existing objects for its path: deleting operations get their own, all others share the first ones. */
+/**
+ * Gives every operation existing objects for its path: deleting operations get their own, all others share the first
+ * ones.
+ */
 export function fixedValues(document: Document, things: readonly Things[]): NonNullable<RunConfig['fixed']> {
   let deletions = 0;
   return Object.fromEntries(

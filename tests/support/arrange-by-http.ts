@@ -9,7 +9,9 @@ import { accessTokenOf, Client, made, testStack, type Account } from './stack.ts
 /** The seats of every account that owns a team: more than any test uses. */
 const additionalMembers = 100;
 
-/** Arranges through the public interface of a deployed installation: registration, emailed links and the operator's API. */
+/**
+ * Arranges through the public interface of a deployed installation: registration, emailed links and the operator's API.
+ */
 export function arrangeByHttp(): Arranger {
   const operator = new Client(testStack().env['ADMIN_TOKEN']);
   return {

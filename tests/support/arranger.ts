@@ -9,8 +9,8 @@ export interface PersonOptions {
 }
 
 /**
- * Creates the accounts and teams that tests need. Two ways exist: through the store of the stack that the tests started,
- * which avoids the cost of password hashing, and through the public interface of a deployed installation.
+ * Creates the accounts and teams that tests need. Two ways exist: through the store of the stack that the tests
+ * started, which avoids the cost of password hashing, and through the public interface of a deployed installation.
  */
 export interface Arranger {
   /** A verified account with a login. */

@@ -7,7 +7,8 @@ import type { TestStack } from './stack.ts';
  * - `TEST_ADMIN_TOKEN`: its `ADMIN_TOKEN`, to set tiers.
  * - `TEST_EMAIL_DIR`: the directory to which it writes emails (`DATA_DIR/mail` without `SMTP_URL`), to verify accounts.
  *
- * Tests send `X-Forwarded-For`, so that each client has a rate limit of its own: the installation needs `TRUST_PROXY=1`.
+ * Tests send `X-Forwarded-For`, so that each client has a rate limit of its own: the installation needs
+ * `TRUST_PROXY=1`.
  */
 export function deployedStack(env: NodeJS.ProcessEnv = process.env): TestStack | undefined {
   const { TEST_BASE_URL: baseUrl, TEST_ADMIN_TOKEN: adminToken, TEST_EMAIL_DIR: emailDir } = env;

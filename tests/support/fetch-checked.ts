@@ -10,8 +10,8 @@ async function loadChecker(): Promise<OpenApiChecker> {
 }
 
 /**
- * The `fetch` of the acceptance suite. Checks every API response against the OpenAPI document of the shared stack and throws
- * on an undocumented status, header, content type or body.
+ * The `fetch` of the acceptance suite. Checks every API response against the OpenAPI document of the shared stack and
+ * throws on an undocumented status, header, content type or body.
  */
 export const fetchChecked: typeof fetch = async (input, init) => {
   const answer = await fetch(input, init);
@@ -22,7 +22,8 @@ export const fetchChecked: typeof fetch = async (input, init) => {
   const isOurs = answer.headers.has('x-request-id');
   const isPreflight =
     method === 'OPTIONS' && new Headers(init?.headers ?? request?.headers).has('access-control-request-method');
-  // Pages and their files are not operations. Only they have an ETag; the redirect to a topic's page has the topic's URL.
+  // Pages and their files are not operations. Only they have an ETag; the redirect to a topic's page has the topic's
+  // URL.
   const isPage =
     answer.headers.has('etag') ||
     answer.headers.get('location')?.startsWith('/console/') === true ||

@@ -15,7 +15,10 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.terminate();
 });
 
-/** Opens a WebSocket stream of the path, on the last API node by default. Resolves when it is ready. It closes with the test. */
+/**
+ * Opens a WebSocket stream of the path, on the last API node by default. Resolves when it is ready. It closes with the
+ * test.
+ */
 export async function openStream(path: string, node = -1): Promise<OpenStream> {
   const { urls } = testStack();
   const socket = new WebSocket(urls.at(node % urls.length)!.replace('http', 'ws') + path, {

@@ -8,8 +8,8 @@ import {
 } from '../../tools/stack/start-stack.ts';
 
 /**
- * A stack for one test that breaks or reconfigures it, on the engine that `TOCSIN_ENGINE` names; `env` is its configuration.
- * On the cluster it is one process by default; `layout` requests several API nodes or separate workers.
+ * A stack for one test that breaks or reconfigures it, on the engine that `TOCSIN_ENGINE` names; `env` is its
+ * configuration. On the cluster it is one process by default; `layout` requests several API nodes or separate workers.
  */
 export function startOwnStack(env: Record<string, string> = {}, layout: ClusterLayout = 'single'): Promise<Stack> {
   if (process.env['TOCSIN_ENGINE'] !== 'cluster') return startEmbeddedStack({ env });

@@ -10,7 +10,10 @@ export function stackSecret({ env }: Pick<TestStack, 'env'> = testStack()): Uint
   );
 }
 
-/** An access token derived from an issued one and signed like the stack's; the arguments replace claims and header fields, and undefined removes them. */
+/**
+ * An access token derived from an issued one and signed like the stack's; the arguments replace claims and header
+ * fields, and undefined removes them.
+ */
 export function signLike(
   token: string,
   claims: Readonly<Record<string, unknown>>,

@@ -9,7 +9,9 @@ import { users } from '@tocsin/shared/collections/users.ts';
 /** The running installation that the tests talk to. */
 export interface TestStack {
   readonly engine: 'embedded' | 'cluster';
-  /** Whether the tests did not start it: only its public interface is available, and `env` names what the tests need. */
+  /**
+   * Whether the tests did not start it: only its public interface is available, and `env` names what the tests need.
+   */
   readonly isDeployed?: boolean;
   /** One address per API node. */
   readonly urls: readonly string[];
@@ -45,7 +47,10 @@ export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testSta
   return openDocuments(loadConfig({ ...stack.env }, '/nonexistent'), openLogger('test', 'silent'));
 }
 
-/** The documents opened by the worker, with errors converted to this file's classes, because Jest loads modules per file. */
+/**
+ * The documents opened by the worker, with errors converted to this file's classes, because Jest loads modules per
+ * file.
+ */
 function withOwnErrors(documents: Documents): Documents {
   const ownClass: Readonly<Record<string, object>> = {
     StaleVersion: StaleVersion.prototype,

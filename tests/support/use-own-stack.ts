@@ -5,7 +5,10 @@ import type { ClusterLayout, Stack } from '../../tools/stack/start-stack.ts';
 import { startOwnStack } from './own-stack.ts';
 import { openStackDocuments } from './stack.ts';
 
-/** Starts a stack for the tests of a file and opens its documents; both close after the tests. `env` is its configuration. */
+/**
+ * Starts a stack for the tests of a file and opens its documents; both close after the tests. `env` is its
+ * configuration.
+ */
 export function useOwnStack(
   env: Record<string, string> = {},
   layout?: ClusterLayout,

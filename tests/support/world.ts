@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createTopic } from './stack.ts';
 import type { Person, StackUse } from './use-stack.ts';
 
-/** One object of every kind, so that a request that must not change anything has something to change. The topic is private. */
+/**
+ * One object of every kind, so that a request that must not change anything has something to change. The topic is
+ * private.
+ */
 export interface World {
   readonly owner: Person;
   readonly other: Person;
@@ -74,7 +77,10 @@ export interface Fixture {
   readonly path: (world: World) => string;
   /** A valid body; created per request for objects that must be unique. */
   readonly body?: (world: World) => Record<string, unknown>;
-  /** The caller; the owner of the world by default. Anonymous with a new address per request for operations without credentials. */
+  /**
+   * The caller; the owner of the world by default. Anonymous with a new address per request for operations without
+   * credentials.
+   */
   readonly by?: 'owner' | 'nobody' | 'operator';
 }
 

@@ -67,7 +67,10 @@ const contentTypes = [
   '',
 ];
 
-/** Sends requests of random methods, paths, queries, headers and bodies. None may cause a 5xx, and memory must stay flat. */
+/**
+ * Sends requests of random methods, paths, queries, headers and bodies. None may cause a 5xx, and memory must stay
+ * flat.
+ */
 export function fuzzedRequests({
   count,
   seed = 1,

@@ -3,8 +3,8 @@ import { accessTable, type Access } from './access-table.ts';
 import { send, type Attack, type Target } from './target.ts';
 
 /**
- * What a caller is to the objects of the requests: `nothing` sends no credential, `invalid` one that does not count, and the
- * others a valid one of a stranger.
+ * What a caller is to the objects of the requests: `nothing` sends no credential, `invalid` one that does not count,
+ * and the others a valid one of a stranger.
  */
 export type RoleKind = 'nothing' | 'invalid' | 'login' | 'key' | 'topic-token';
 
@@ -39,8 +39,8 @@ interface Operation {
 }
 
 /**
- * Calls every operation of the OpenAPI document as every role that has no access, and compares the status with the access
- * table. An operation without a row in the table is a fault, and so is a row without an operation.
+ * Calls every operation of the OpenAPI document as every role that has no access, and compares the status with the
+ * access table. An operation without a row in the table is a fault, and so is a row without an operation.
  */
 export function roleMatrix({ roles = [], values = {} }: Matrix = {}): Attack {
   return {

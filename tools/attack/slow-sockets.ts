@@ -15,7 +15,10 @@ const beginnings = {
     'GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
 };
 
-/** Opens connections that send nothing, half a request or a refused upgrade, and never close. The server must free them all. */
+/**
+ * Opens connections that send nothing, half a request or a refused upgrade, and never close. The server must free them
+ * all.
+ */
 export const slowSockets: Attack = {
   name: 'slow sockets',
   async run(target) {

@@ -36,7 +36,9 @@ export interface Reply {
 
 const timeoutMs = 30_000;
 
-/** Sends a request without normalizing its path. Status 0: the server closed the connection or sent no response in 30 s. */
+/**
+ * Sends a request without normalizing its path. Status 0: the server closed the connection or sent no response in 30 s.
+ */
 export function send(target: Pick<Target, 'url'>, { method = 'GET', path, headers = {}, body, agent }: SentRequest) {
   const { hostname, port } = target.url;
   const began = performance.now();

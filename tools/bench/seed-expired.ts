@@ -58,6 +58,7 @@ for (let at = 0; at < load.messages; at += 1) {
   placed = [];
 }
 await engine.close();
-if (config.cluster === undefined) await skipToLogEnd(await open(), load.messages); // reopened, the engine knows the end of its log
+// Reopened, the engine knows the end of its log.
+if (config.cluster === undefined) await skipToLogEnd(await open(), load.messages);
 process.stdout.write(`${JSON.stringify({ textBytes: Buffer.byteLength(text) })}\n`);
 process.exit();

@@ -132,6 +132,7 @@ const asked = JSON.parse(process.argv[2]!) as SeedLoad;
 const seeded = await seed(asked);
 if (config.cluster === undefined)
   await skipToLogEnd(await open(), asked.messages); // reopened, the engine knows the end of its log
-else await adoptLog(config, { log: openLogger('bench', 'warn') }); // Kafka contains none of these messages, so its log continues after them
+// Kafka contains none of these messages, so its log continues after them.
+else await adoptLog(config, { log: openLogger('bench', 'warn') });
 process.stdout.write(`${JSON.stringify(seeded)}\n`);
 process.exit();

@@ -21,7 +21,8 @@ export const lowerPriority = async (pid: number): Promise<void> => {
       writeFileSync(`/proc/${pid}/autogroup`, String(niceMost));
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return; // autogroups are not supported, or the process has exited
+      // Autogroups are not supported, or the process has exited.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
     }
     await sleep(retryMs);
   }

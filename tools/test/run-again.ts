@@ -33,7 +33,8 @@ export async function runAgain(part: JestPart, first: PartResult, options: PartO
   const files = report.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
   if (files.length === 0 || files.length > filesMax) return first;
   reportProgress(`\n── ${part.name}: running failed files again, alone ──`);
-  const again: JestPart = { ...part, name: `${part.name}-again`, filesPerCore: 0.5, isLowPriority: false }; // nothing else runs now
+  // Nothing else runs now.
+  const again: JestPart = { ...part, name: `${part.name}-again`, filesPerCore: 0.5, isLowPriority: false };
   const second = await runPart(again, { ...options, patterns: files.map((name) => `${RegExp.escape(name)}$`) });
   const seconds = first.seconds + second.seconds;
   if (second.trouble !== undefined) return { ...first, seconds };

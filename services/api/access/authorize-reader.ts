@@ -46,8 +46,8 @@ export async function authorizeReader(
 }
 
 /**
- * Reads until a result exists or the time is over, then checks access again, because it can end while waiting. Counts as
- * an open stream of the caller. Throws the error that a new request would get.
+ * Reads until a result exists or the time is over, then checks access again, because it can end while waiting. Counts
+ * as an open stream of the caller. Throws the error that a new request would get.
  */
 export async function waitAsReader<T>(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'streams' | 'waits'>,

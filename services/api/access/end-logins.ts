@@ -9,7 +9,9 @@ import type { RequestContext } from '../http/route.ts';
 /** Per commit, with an audit entry of up to two writes for each login; a commit has at most 1,000 writes. */
 const loginsPerCommit = 300;
 
-/** Ends the selected logins of the caller and records each. A login of the selection that is opened meanwhile may stay. */
+/**
+ * Ends the selected logins of the caller and records each. A login of the selection that is opened meanwhile may stay.
+ */
 export async function endLogins(
   deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>,
   context: RequestContext,

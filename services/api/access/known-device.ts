@@ -8,8 +8,9 @@ const lifetimeSeconds = 400 * 86_400;
 const form = new RegExp(`(?:^|;)\\s*${name}=(?<device>[A-Za-z0-9_-]{43})\\.(?<proof>[A-Za-z0-9_-]{22})(?:;|$)`);
 
 /**
- * The cookie of a device on which the account logged in (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies).
- * Other people's failed logins do not slow down such a device. It gives no access.
+ * The cookie of a device on which the account logged in
+ * (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies). Other people's failed logins
+ * do not slow down such a device. It gives no access.
  */
 export function deviceCookie({ baseUrl, engine }: Pick<ApiDeps, 'baseUrl' | 'engine'>, userId: string): string {
   const device = makeSecret();

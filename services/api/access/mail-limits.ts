@@ -13,7 +13,10 @@ const addressChangesPerHour = 10;
 
 type LimitDeps = Pick<ApiDeps, 'clock' | 'config' | 'engine'>;
 
-/** Runs an action that sends an email, within the limits of its sender. Throws `limited`; a failed action does not count. */
+/**
+ * Runs an action that sends an email, within the limits of its sender. Throws `limited`; a failed action does not
+ * count.
+ */
 export function withinMailLimits<T>(deps: LimitDeps, context: RequestContext, act: () => Promise<T>): Promise<T> {
   return deps.config.RATE_LIMITS ? withinBudgets(deps, { sets: senderWindows(context) }, act) : act();
 }

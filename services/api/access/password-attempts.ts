@@ -11,8 +11,8 @@ const minuteMs = 60_000;
 const failuresPerMinute = 5;
 
 /**
- * The failures of an account over all clients that it does not know: after each limit, the next guess waits longer, so that
- * many addresses guess at most 100 passwords per day.
+ * The failures of an account over all clients that it does not know: after each limit, the next guess waits longer, so
+ * that many addresses guess at most 100 passwords per day.
  */
 const failuresPerAccount = [
   { name: 'minute', limit: 10, lengthMs: minuteMs },
@@ -33,8 +33,8 @@ export interface PasswordAttempt {
 export type PasswordAttempts = (context: RequestContext, attempt: PasswordAttempt) => Promise<boolean>;
 
 /**
- * Throws `limited` `Too many failed logins` if five checks for the email from this client's address have failed
- * within a minute, or too many from all unknown clients. Checks of one pair, and those of unknown clients, run sequentially on
+ * Throws `limited` `Too many failed logins` if five checks for the email from this client's address have failed within
+ * a minute, or too many from all unknown clients. Checks of one pair, and those of unknown clients, run sequentially on
  * a node, and each uses one of the attempts while it runs, so that concurrent guesses get no more results.
  */
 export function passwordAttempts(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine'>): PasswordAttempts {

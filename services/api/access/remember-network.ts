@@ -6,6 +6,7 @@ const dayMs = 86_400_000;
 
 const idOf = (userId: string, network: string): string => hashSecret(`${userId} ${network}`);
 
+/** Whether the account has logged in from the network, in the last 180 days. */
 export async function isKnownNetwork(documents: Documents, userId: string, network: string): Promise<boolean> {
   return (await documents.get(knownNetworks, idOf(userId, network))) !== null;
 }

@@ -4,7 +4,9 @@ import { requireBudget, windowsTaken, type Budget } from '../http/rate-limit.ts'
 
 /** The uses that some work needs. */
 export interface Use<T> {
-  /** Each set is counted as a whole. The keys of a set are on one node of a Redis Cluster, those of two sets may not be. */
+  /**
+   * Each set is counted as a whole. The keys of a set are on one node of a Redis Cluster, those of two sets may not be.
+   */
   readonly sets: readonly (readonly BudgetWindow[])[];
   /** The error text of a refusal. */
   readonly detail?: string;
@@ -13,8 +15,8 @@ export interface Use<T> {
 }
 
 /**
- * Takes the uses, runs the work, and refunds them if it rejects or its result does not count. Throws `limited` without running
- * it if a set is used up. Concurrent work can therefore not exceed a limit.
+ * Takes the uses, runs the work, and refunds them if it rejects or its result does not count. Throws `limited` without
+ * running it if a set is used up. Concurrent work can therefore not exceed a limit.
  */
 export async function withinBudgets<T>(
   deps: Pick<ApiDeps, 'clock' | 'engine'>,

@@ -3,8 +3,8 @@ import { lateWritesMsOf, type TopicCleanup } from '@tocsin/shared/collections/to
 import type { ApiDeps } from '../api-deps.ts';
 
 /**
- * Enqueues the stored cleanups of topic changes: immediately, and again after concurrent writes have finished if a cleanup
- * needs it. If the queue is unavailable, the next sweep runs them.
+ * Enqueues the stored cleanups of topic changes: immediately, and again after concurrent writes have finished if a
+ * cleanup needs it. If the queue is unavailable, the next sweep runs them.
  */
 export async function cleanUpSoon(
   deps: Pick<ApiDeps, 'config' | 'engine' | 'log' | 'makeId'>,

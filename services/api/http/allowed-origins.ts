@@ -7,8 +7,8 @@ interface Installation {
 }
 
 /**
- * The origins whose scripts may read responses and open WebSockets: those of BASE_URL and APP_URL, and CORS_ORIGINS. `*`
- * means all.
+ * The origins whose scripts may read responses and open WebSockets: those of BASE_URL and APP_URL, and CORS_ORIGINS.
+ * `*` means all.
  */
 export function allowedOrigins({ config, baseUrl, appUrl }: Installation): ReadonlySet<string> {
   // The origin of an app's own scheme is `null`, which pages in sandboxes send as well.
@@ -17,8 +17,8 @@ export function allowedOrigins({ config, baseUrl, appUrl }: Installation): Reado
 }
 
 /**
- * Whether a script of this origin may open a WebSocket. CORS does not cover WebSockets: without this check any page could
- * read the public topics of an installation in the network of its visitor. Programs send no Origin.
+ * Whether a script of this origin may open a WebSocket. CORS does not cover WebSockets: without this check any page
+ * could read the public topics of an installation in the network of its visitor. Programs send no Origin.
  */
 export function mayConnect(origins: ReadonlySet<string>, origin: string | undefined): boolean {
   return origin === undefined || origins.has('*') || origins.has(origin);

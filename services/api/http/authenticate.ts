@@ -38,8 +38,8 @@ const invalid = () => new AppError('unauthenticated', 'Could not validate creden
 const expired = () => new AppError('unauthenticated', 'Token has expired');
 
 /**
- * Returns the caller; null without a credential. Throws `unauthenticated` if the credential is invalid, expired or revoked or
- * its account is disabled, and `unavailable` if it is not cached and the store is down.
+ * Returns the caller; null without a credential. Throws `unauthenticated` if the credential is invalid, expired or
+ * revoked or its account is disabled, and `unavailable` if it is not cached and the store is down.
  */
 export async function authenticate(
   deps: AuthenticateDeps,
@@ -50,8 +50,8 @@ export async function authenticate(
 }
 
 /**
- * Returns the credential of the request, or null. Throws `unauthenticated` if it is malformed. Checks only signature and
- * expiry of an access token; `callerBehind` checks the rest.
+ * Returns the credential of the request, or null. Throws `unauthenticated` if it is malformed. Checks only signature
+ * and expiry of an access token; `callerBehind` checks the rest.
  */
 export async function readCredential(
   deps: Pick<AuthenticateDeps, 'accessTokens'>,

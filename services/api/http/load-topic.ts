@@ -15,8 +15,8 @@ export function roleOf(directory: Directory, caller: Caller, topic: Topic): Prom
 }
 
 /**
- * Returns the named topic if the caller has the required access. Throws 404 for an unknown topic, 401 without a credential
- * and 403 without access.
+ * Returns the named topic if the caller has the required access. Throws 404 for an unknown topic, 401 without a
+ * credential and 403 without access.
  */
 export async function openTopicByName(
   directory: Directory,

@@ -35,7 +35,10 @@ export function isPaged(query: z.ZodType | undefined): boolean {
   return query !== undefined && 'per_page' in ((query as { shape?: object }).shape ?? {});
 }
 
-/** Returns the relevant part of a list's query: with `page` or `per_page` even an invalid `limit` or `offset` is ignored. */
+/**
+ * Returns the relevant part of a list's query: with `page` or `per_page` even an invalid `limit` or `offset` is
+ * ignored.
+ */
 export function withoutUnreadPaging(sent: Record<string, string | string[]>): Record<string, string | string[]> {
   if (sent['page'] === undefined && sent['per_page'] === undefined) return sent;
   const { limit: _limit, offset: _offset, ...read } = sent;

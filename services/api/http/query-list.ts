@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** Returns the values of a list in a query: separated by commas or repeated; trimmed, without empty and repeated ones. */
+/**
+ * Returns the values of a list in a query: separated by commas or repeated; trimmed, without empty and repeated ones.
+ */
 export function listValues(given: string | readonly string[]): string[] {
   const values = (typeof given === 'string' ? [given] : given)
     .flatMap((one) => one.split(','))

@@ -30,7 +30,10 @@ const budgets: fc.Arbitrary<Budget> = fc
     })),
   );
 
-/** The expected window: the fewest remaining uses, then the latest end; after a refusal the blocking one with the latest end. */
+/**
+ * The expected window: the fewest remaining uses, then the latest end; after a refusal the blocking one with the latest
+ * end.
+ */
 function expected({ windows, state }: Budget) {
   const all = state.windows.map((window, index) => ({ ...window, limit: windows[index]!.limit }));
   const least = Math.min(...all.map(({ remaining }) => remaining));

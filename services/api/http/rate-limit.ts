@@ -65,7 +65,10 @@ export function rateLimits(deps: { bus: RateLimiter; directory: Directory; isOn:
   };
 }
 
-/** The windows in which a use was counted, for its refund; a window that started later with the same key is not refunded. */
+/**
+ * The windows in which a use was counted, for its refund; a window that started later with the same key is not
+ * refunded.
+ */
 export function windowsTaken({ windows, state }: Budget): BudgetWindow[] {
   return windows.map((window, index) => ({ ...window, span: { endsAt: state.windows[index]!.resetAt } }));
 }
@@ -85,7 +88,10 @@ function windowsOfTier(userId: string, tier: Tier, now: number): BudgetWindow[] 
   ];
 }
 
-/** Returns the window to show: the fewest remaining uses (on a tie the later end); after a refusal the one that blocks longest. */
+/**
+ * Returns the window to show: the fewest remaining uses (on a tie the later end); after a refusal the one that blocks
+ * longest.
+ */
 function shownWindow(budget: Budget): { limit: number; remaining: number; resetAt: number } {
   const all = budget.state.windows.map((window, index) => ({ ...window, limit: budget.windows[index]!.limit }));
   const candidates = budget.state.accepted ? all : all.filter((window) => window.remaining <= 0);
@@ -101,6 +107,7 @@ export function rateLimitHeaders(budget: Budget): Record<string, string> {
   return windowHeaders(shownWindow(budget));
 }
 
+/** The same for one window. */
 export function windowHeaders({
   limit,
   remaining,

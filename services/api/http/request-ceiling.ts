@@ -7,8 +7,9 @@ const windowMs = 60_000;
 export type RequestCeiling = (caller: Exclude<Caller, { kind: 'anonymous' }>, now: number) => void;
 
 /**
- * Limits the requests per minute of each API key and topic token, and of all logins of an account, on this node. Protects
- * the node's processor from one client; counting in the node costs no request to Redis. Infinity disables the limit.
+ * Limits the requests per minute of each API key and topic token, and of all logins of an account, on this node.
+ * Protects the node's processor from one client; counting in the node costs no request to Redis. Infinity disables the
+ * limit.
  */
 export function requestCeiling(max: number): RequestCeiling {
   let counts = new Map<string, number>();

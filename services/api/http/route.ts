@@ -28,7 +28,9 @@ export interface RequestContext {
   readonly caller: Caller;
   readonly address: string;
   readonly now: number;
-  /** Returns the caller's account. Throws `unauthenticated` for an anonymous caller: call it after the existence check. */
+  /**
+   * Returns the caller's account. Throws `unauthenticated` for an anonymous caller: call it after the existence check.
+   */
   account(): AccountCaller;
 }
 
@@ -49,7 +51,10 @@ export interface Reply {
 
 export interface Success {
   readonly status: number;
-  /** The schema of the JSON, or of the text with another `contentType`. Null: no body, or with `contentType` a body without schema. */
+  /**
+   * The schema of the JSON, or of the text with another `contentType`. Null: no body, or with `contentType` a body
+   * without schema.
+   */
   readonly schema: z.ZodType | null;
   readonly description: string;
   /** `application/json` by default. */
@@ -90,7 +95,10 @@ export interface Route<L = unknown, Q extends z.ZodType = z.ZodType, B extends z
   readonly isTopicRoute?: boolean;
   /** Streams also read the credential from the query parameter `token`. */
   readonly isStream?: boolean;
-  /** Determines the caller if that needs more than the request's credential, as for streams by a session. Throws like `authenticate`. */
+  /**
+   * Determines the caller if that needs more than the request's credential, as for streams by a session. Throws like
+   * `authenticate`.
+   */
   readonly findCaller?: (sources: CredentialSources) => Promise<AccountCaller | TopicTokenCaller | null>;
   /** Loads the object of the request (404) and checks access (401, 403) before any input is validated. */
   readonly load?: (context: RequestContext) => Promise<L>;
@@ -103,7 +111,9 @@ export interface Route<L = unknown, Q extends z.ZodType = z.ZodType, B extends z
   readonly reads?: OwnInput;
   /** The success response. */
   readonly success: Success;
-  /** Errors that the structure of the route does not imply (see `openapi/responses.ts`), or with specific descriptions. */
+  /**
+   * Errors that the structure of the route does not imply (see `openapi/responses.ts`), or with specific descriptions.
+   */
   readonly errors?: Readonly<Record<number, string | { readonly description: string; readonly schema: z.ZodType }>>;
   /** Null: the handler has already responded (streams). */
   readonly handle: (context: RequestContext, input: Input<L, Q, B>) => Promise<Reply | null>;

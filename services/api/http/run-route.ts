@@ -37,7 +37,10 @@ export interface RouteDeps extends AuthenticateDeps {
 
 type Request = IncomingMessage & { params?: unknown };
 
-/** Handles one request with its route, in a span if tracing is on. Uncounted routes (probes, metrics, documents) have no span. */
+/**
+ * Handles one request with its route, in a span if tracing is on. Uncounted routes (probes, metrics, documents) have no
+ * span.
+ */
 export function runRoute(deps: RouteDeps, route: Route, request: Request, response: ServerResponse): Promise<void> {
   const isTraced = deps.tracing.isEnabled && route.audience !== 'uncounted';
   return isTraced
@@ -46,8 +49,8 @@ export function runRoute(deps: RouteDeps, route: Route, request: Request, respon
 }
 
 /**
- * Handles one request with its route. The checks run in this order: address limit, credential, scope, existence, access,
- * body and parameters, then the route's own rules. Every failure becomes a JSON error; never throws.
+ * Handles one request with its route. The checks run in this order: address limit, credential, scope, existence,
+ * access, body and parameters, then the route's own rules. Every failure becomes a JSON error; never throws.
  */
 async function answer(deps: RouteDeps, route: Route, request: Request, response: ServerResponse): Promise<void> {
   const began = performance.now();

@@ -33,8 +33,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates a file from its content; the extension determines the content type. Files are sent from memory, so that requests
- * never form paths. Throws for an unknown extension.
+ * Creates a file from its content; the extension determines the content type. Files are sent from memory, so that
+ * requests never form paths. Throws for an unknown extension.
  */
 export function staticFile(name: string, content: Buffer | string, cacheControl: string): StaticFile {
   const contentType = contentTypes[extname(name)];

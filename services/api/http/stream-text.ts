@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import type { RequestContext } from './route.ts';
 
 /**
- * Sends 200 with a text, by default JSON, that is generated while sending: requests the next piece when the client has received
- * the last, so that at most two pieces are in memory, and none after a disconnect. A failing
- * piece destroys the connection, so that a truncated document is detected, and rejects.
+ * Sends 200 with a text, by default JSON, that is generated while sending: requests the next piece when the client has
+ * received the last, so that at most two pieces are in memory, and none after a disconnect. A failing piece destroys
+ * the connection, so that a truncated document is detected, and rejects.
  */
 export async function streamText(
   { request, response }: Pick<RequestContext, 'request' | 'response'>,

@@ -4,8 +4,8 @@ import type { Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import type { Route } from './route.ts';
 
 /**
- * Runs the handler of a request in a span that continues the request's `traceparent`; for a stream until it is open. The span
- * has the route's path, because the request's path contains topic names and its query credentials.
+ * Runs the handler of a request in a span that continues the request's `traceparent`; for a stream until it is open.
+ * The span has the route's path, because the request's path contains topic names and its query credentials.
  */
 export async function traceRequest(
   tracing: Tracing,

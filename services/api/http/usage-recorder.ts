@@ -15,7 +15,10 @@ interface Usage {
 /** The maximum age of other nodes' usage in a list. */
 const everyMs = 5_000;
 
-/** Records the use of keys and topic tokens. Usage is written every 5 s and before a list shows it; a crash loses the latest. */
+/**
+ * Records the use of keys and topic tokens. Usage is written every 5 s and before a list shows it; a crash loses the
+ * latest.
+ */
 export interface UsageRecorder {
   apiKeyUsed(id: string, now: number): void;
   topicTokenUsed(id: string, now: number): void;

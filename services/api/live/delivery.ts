@@ -6,9 +6,9 @@ import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 export const messageDelivery = (message: StoredMessage, topicName: string): Delivery =>
   new Delivery({ offset: message.offset, type: 'message', message }, topicName);
 
-/** The object, the message and its place in memory. */
+/** An estimate of the memory of the objects of a delivery and its message, without texts. */
 const overheadBytes = 1_000;
-/** The JSON, the SSE event and the WebSocket frame. */
+/** The texts of a delivery: the JSON, the SSE event and the WebSocket frame. */
 const formats = 3;
 
 /** A record for streams. Its wire formats are encoded once per node and shared by all streams. */
@@ -40,12 +40,15 @@ export class Delivery {
     return this.sseEventWithId.subarray(this.#idLine().length);
   }
 
-  /** The event of a single-topic stream: a message has its ID, a change has none, so that it never moves a position back. */
+  /**
+   * The event of a single-topic stream: a message has its ID, a change has none, so that it never moves a position
+   * back.
+   */
   get sseEventWithId(): Buffer {
     return (this.#sseEventWithId ??= Buffer.from(`${this.#idLine()}event: ${this.type}\ndata: ${this.#json}\n\n`));
   }
 
-  /** ASCII. */
+  /** ASCII, so its length is also its number of bytes. */
   #idLine(): string {
     return this.type === 'message' ? `id: ${this.messageId}\n` : '';
   }

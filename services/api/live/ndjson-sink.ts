@@ -22,9 +22,8 @@ export interface LineSink extends Pick<StreamSink, 'ping' | 'end' | 'cutOff' | '
 }
 
 /**
- * Lines on an HTTP response; sends the headers immediately. An unlimited stream ends with a complete response. A limited
- * stream that ends early is destroyed, so that its reader notices the missing part. A ping is an
- * empty line.
+ * Lines on an HTTP response; sends the headers immediately. An unlimited stream ends with a complete response. A
+ * limited stream that ends early is destroyed, so that its reader notices the missing part. A ping is an empty line.
  */
 export function ndjsonSink(response: ServerResponse, hasEnd: boolean): LineSink {
   response.writeHead(200, ndjsonHeaders);

@@ -12,8 +12,8 @@ export interface PartitionChecksDeps {
 }
 
 /**
- * Finds the topics of a partition whose records did not reach this node. A check reads the partition's watermark; only if it
- * moved since the last check, it also reads the last offsets of the topics, up to 1,000 topics per read.
+ * Finds the topics of a partition whose records did not reach this node. A check reads the partition's watermark; only
+ * if it moved since the last check, it also reads the last offsets of the topics, up to 1,000 topics per read.
  */
 export class PartitionChecks {
   readonly #deps: PartitionChecksDeps;

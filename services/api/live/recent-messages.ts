@@ -2,7 +2,7 @@ import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { RecentBudget } from './recent-budget.ts';
 import { messageDelivery, type Delivery } from './delivery.ts';
 
-/** Limits the search for a message in a topic. */
+/** Limits the time to find a message by its ID, which looks at one after the other. */
 const messagesMax = 3_000;
 /** The part of the node's budget that one topic can use: enough for a burst of 2 MB. */
 const bytesMax = 8 * 1024 * 1024;

@@ -20,7 +20,9 @@ export interface Position {
   readonly expiresAt: number | null;
 }
 
-/** Returns where a reader continues after the message with the ID, a UUIDv7 or nil. For an unknown ID its time is used. */
+/**
+ * Returns where a reader continues after the message with the ID, a UUIDv7 or nil. For an unknown ID its time is used.
+ */
 export async function resolvePosition(
   history: History,
   topic: Pick<Topic, 'id' | 'partition'>,
@@ -36,8 +38,9 @@ export async function resolvePosition(
 }
 
 /**
- * Like `resolvePosition`, for a stream: uses the topic's feed on this node if it knows the message. Otherwise notes the place
- * there immediately, even if the feed is still opening, so that streams that reconnect together do not all read the store.
+ * Like `resolvePosition`, for a stream: uses the topic's feed on this node if it knows the message. Otherwise notes the
+ * place there immediately, even if the feed is still opening, so that streams that reconnect together do not all read
+ * the store.
  */
 export async function resolveStreamPosition(
   { history, feeds }: { history: History; feeds: Pick<TopicFeeds, 'peek'> },

@@ -13,7 +13,9 @@ export interface StoreOutage {
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
-/** Logs the first failure, further ones at growing intervals, and the recovery once, for any number of waiting feeds. */
+/**
+ * Logs the first failure, further ones at growing intervals, and the recovery once, for any number of waiting feeds.
+ */
 export function storeOutage(log: Pick<Logger, 'warn' | 'info'>, clock: Clock): StoreOutage {
   const waiting = new Set<string>();
   let pauseMs = pauseMsMin;

@@ -3,8 +3,8 @@ import type { OpenWaits } from './open-waits.ts';
 import type { TopicFeeds } from './topic-feeds.ts';
 
 /**
- * Reads again whenever the topic gets a record, until the read has a result, the time is over, the client disconnects or the
- * node stops. Resolves with the last result.
+ * Reads again whenever the topic gets a record, until the read has a result, the time is over, the client disconnects
+ * or the node stops. Resolves with the last result.
  */
 export async function waitForRecord<T>(
   { feeds, waits }: { feeds: TopicFeeds; waits: OpenWaits },

@@ -44,7 +44,8 @@ export function websocketSink(socket: WebSocket): StreamSink {
       });
     },
     end(reason) {
-      // After buffered data, so that a slow client learns the reason when it reads further; `ws` waits at most 30 seconds.
+      // After buffered data, so that a slow client learns the reason when it reads further; `ws` waits at most 30
+      // seconds.
       socket.close(closeCodes[reason], reason);
     },
     cutOff() {

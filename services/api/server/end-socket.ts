@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 const lingerMs = 1_000;
 
 /**
- * Sends the text, if any, and closes the connection. Destroys the socket after one second even if the client neither reads
- * nor closes, so that it frees its descriptor. Node keeps an ended socket until the client closes it as well.
+ * Sends the text, if any, and closes the connection. Destroys the socket after one second even if the client neither
+ * reads nor closes, so that it frees its descriptor. Node keeps an ended socket until the client closes it as well.
  */
 export function endSocket(socket: Duplex, text?: string): void {
   socket.on('error', () => socket.destroy());

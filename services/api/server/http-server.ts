@@ -14,7 +14,9 @@ const headersTimeoutMs = 15_000;
 const requestTimeoutMs = 60_000;
 /** The interval at which Node checks its connections. */
 const timeoutsCheckedMs = 5_000;
-/** Longer than the minute for which proxies keep idle connections, to avoid a 502 for a request on a closing connection. */
+/**
+ * Longer than the minute for which proxies keep idle connections, to avoid a 502 for a request on a closing connection.
+ */
 const keepAliveTimeoutMs = 75_000;
 /** Closes a connection on which nothing moves, for example if the client does not read. Longer than a long poll. */
 const stalledTimeoutMs = 150_000;

@@ -13,8 +13,9 @@ const warnedEveryMs = 60_000;
 type Limits = Pick<Config, 'MAX_CONNECTIONS' | 'MAX_CONNECTIONS_PER_ADDRESS' | 'TRUST_PROXY' | 'RATE_LIMITS'>;
 
 /**
- * Limits the open connections of the server, in total and per address, and closes further ones unanswered. The limit per
- * address is off if TRUST_PROXY is set, because all connections then come from the proxy. Counts connections in the metrics.
+ * Limits the open connections of the server, in total and per address, and closes further ones unanswered. The limit
+ * per address is off if TRUST_PROXY is set, because all connections then come from the proxy. Counts connections in the
+ * metrics.
  */
 export function limitConnections(
   server: Server,

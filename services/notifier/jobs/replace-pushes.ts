@@ -43,7 +43,10 @@ const addJob = (
   delayMs?: number,
 ): Promise<void> => jobQueue.add(pushQueues.normal, [replaceJob(page, delayMs)]);
 
-/** Null if the message expired or changed again; that change has its own job. Throws RetryLater while the change is not stored. */
+/**
+ * Null if the message expired or changed again; that change has its own job. Throws RetryLater while the change is not
+ * stored.
+ */
 async function loadChanged(
   { engine, clock }: PushDeps,
   { messageId, changedAt }: ReplaceJob,

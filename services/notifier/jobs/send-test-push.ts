@@ -8,8 +8,8 @@ import { retireDevice } from '../sending/retire-device.ts';
 const lifetimeMs = 5 * 60_000;
 
 /**
- * Sends a test push for the device's owner. Throws after a temporary error of the provider, so that the job is retried. Does
- * nothing five minutes after the request.
+ * Sends a test push for the device's owner. Throws after a temporary error of the provider, so that the job is retried.
+ * Does nothing five minutes after the request.
  */
 export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: string): Promise<void> {
   const expiresAt = (job.requestedAt ?? deps.clock()) + lifetimeMs;

@@ -34,7 +34,8 @@ export interface ComposeMailDeps {
 
 /**
  * Composes the job's email from current data, or returns null if it is obsolete: the account was removed or disabled,
- * its address was verified meanwhile, the invite is closed, or no team is affected. For an email with a token, stores the token's hash, which invalidates the earlier token.
+ * its address was verified meanwhile, the invite is closed, or no team is affected. For an email with a token, stores
+ * the token's hash, which invalidates the earlier token.
  */
 export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<Mail | null> {
   switch (job.kind) {

@@ -40,7 +40,9 @@ export function openSmtpMailer(options: { url: string; from: string; connections
   };
 }
 
-/** RFC 5321 §4.2.1: a 5yz reply is permanent. A rejected login is a configuration fault and does not concern the email. */
+/**
+ * RFC 5321 §4.2.1: a 5yz reply is permanent. A rejected login is a configuration fault and does not concern the email.
+ */
 function isRefusal(error: unknown): boolean {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && typeof responseCode === 'number' && responseCode >= 500;

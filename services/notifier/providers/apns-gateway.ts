@@ -134,8 +134,8 @@ interface Refusal {
 }
 
 /**
- * Why a push was not accepted: the response (null if it is not from APNs), or that the response was lost. Without a `status`
- * field, which would make the library retry and lose the response if the session accepts no more requests.
+ * Why a push was not accepted: the response (null if it is not from APNs), or that the response was lost. Without a
+ * `status` field, which would make the library retry and lose the response if the session accepts no more requests.
  */
 type Failure =
   | { readonly answer: { readonly status: number; readonly refusal: Refusal | null; readonly afterMs: number | null } }

@@ -182,7 +182,9 @@ function fromFailure(answer: Answer, error: unknown): PushResult {
   return { kind: 'rejected', reason: `${reason}: ${rootMessage(error)}`.slice(0, 200) };
 }
 
-/** Whether the SDK found Expo errors in the response; otherwise the error contains the response text or a parse error. */
+/**
+ * Whether the SDK found Expo errors in the response; otherwise the error contains the response text or a parse error.
+ */
 function isExpoError(error: unknown): boolean {
   return error instanceof Error && 'statusCode' in error && !('errorText' in error);
 }

@@ -33,8 +33,8 @@ const quotaMs = 60_000;
 const stillChannel = 'no-vibration';
 
 /**
- * Pushes through Firebase Cloud Messaging. The library opens a connection per batch and retries on its own, independent of
- * our queue's plan. This gateway keeps one connection open and sends each push once.
+ * Pushes through Firebase Cloud Messaging. The library opens a connection per batch and retries on its own, independent
+ * of our queue's plan. This gateway keeps one connection open and sends each push once.
  */
 export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
   const { serviceAccount, clock, answerTimeoutMs = answerTimeoutMsDefault } = options;
@@ -146,13 +146,15 @@ const isInvalidArgument = (error: unknown): error is Refusal =>
 interface FcmRequests {
   /** Resolves if FCM would accept the message. */
   check(message: TokenMessage): Promise<void>;
-  /** Returns a function that posts the message to a token. The library builds the request once; only the token differs. */
+  /**
+   * Returns a function that posts the message to a token. The library builds the request once; only the token differs.
+   */
   toMany(message: Omit<TokenMessage, 'token'>): (token: string) => Promise<void>;
 }
 
 /**
- * Uses the library to build requests and interpret responses, but sends them over the session: the library would reconnect
- * for each batch, retry on its own, and validate and copy the whole message for each token.
+ * Uses the library to build requests and interpret responses, but sends them over the session: the library would
+ * reconnect for each batch, retry on its own, and validate and copy the whole message for each token.
  */
 function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAccessTokens): FcmRequests {
   const handler = (messaging as unknown as { messagingRequestHandler: RequestHandler }).messagingRequestHandler;
@@ -260,7 +262,8 @@ function fromRefusal({ status, said, code, afterMs }: Refusal): PushResult {
       return foreignResponse('FCM', status, afterMs);
     case 'UNREGISTERED':
       return { kind: 'dead-token', reason: code };
-    // The token belongs to another project. It must not count as dead, because a wrong file would deactivate every device.
+    // The token belongs to another project. It must not count as dead, because a wrong file would deactivate every
+    // device.
     case 'SENDER_ID_MISMATCH':
       return { kind: 'retry', reason: code, remedy: otherProject, isOfToken: true };
     // The project's key for Apple or the web, which a device token may belong to.

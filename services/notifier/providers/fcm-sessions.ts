@@ -14,7 +14,10 @@ const sessionMemoryMb = 64;
 
 const closeMsMax = 2_000;
 
-/** Uses one connection for all pushes, and opens a new one after it ended, the server sent GOAWAY, or a response timed out. */
+/**
+ * Uses one connection for all pushes, and opens a new one after it ended, the server sent GOAWAY, or a response timed
+ * out.
+ */
 export function fcmSessions(url: string, answerTimeoutMs: number): FcmSessions {
   const { origin } = new URL(url);
   let current: ClientHttp2Session | undefined;

@@ -9,8 +9,8 @@ const refusalSchema = z.object({ error: z.string(), error_description: z.string(
 const timeoutMs = 10_000;
 
 /**
- * Fetches access tokens from the `token_uri` of the service account (RFC 7523). The library's credential always contacts
- * Google, so a simulator needs this one.
+ * Fetches access tokens from the `token_uri` of the service account (RFC 7523). The library's credential always
+ * contacts Google, so a simulator needs this one.
  */
 export function fcmSimulatorCredential(account: FcmServiceAccount, clock: Clock): Credential {
   return {

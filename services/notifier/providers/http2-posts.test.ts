@@ -90,7 +90,8 @@ describe('the response to a POST over HTTP/2', () => {
     });
     await expect(post('/silent')).rejects.toThrow('without a response');
     expect(isSilent).toBe(true);
-    // It reached the server, which may not know yet that a slot is free, and does not respond. If unsent, it would be REFUSED_STREAM.
+    // It reached the server, which may not know yet that a slot is free, and does not respond. If unsent, it would be
+    // REFUSED_STREAM.
     await expect(waiting).rejects.toThrow(/without a response|ENHANCE_YOUR_CALM/);
     await closed;
   });

@@ -2,7 +2,10 @@ import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { messagingOperation, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { isToComeAgain, type PushGateway, type PushResult } from './push-gateway.ts';
 
-/** Adds a span per batch with the number of pushes per result. The span has failed if the provider accepted no push because of a general error. */
+/**
+ * Adds a span per batch with the number of pushes per result. The span has failed if the provider accepted no push
+ * because of a general error.
+ */
 export function tracedGateway(gateway: PushGateway, platform: Platform, tracing: Tracing): PushGateway {
   if (!tracing.isEnabled) return gateway;
   return {

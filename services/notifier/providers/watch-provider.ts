@@ -43,9 +43,9 @@ interface Away {
 
 /**
  * Wraps a gateway and limits it to probes while its provider is down: it does not respond, has errors, or rejects this
- * installation. Meanwhile pushes are deferred immediately, so that workers stay free for other providers; one batch at a
- * time probes the provider. Logs when it goes down, once per minute while it is down, and when it
- * recovers. Callers log rejections with their remedy.
+ * installation. Meanwhile pushes are deferred immediately, so that workers stay free for other providers; one batch at
+ * a time probes the provider. Logs when it goes down, once per minute while it is down, and when it recovers. Callers
+ * log rejections with their remedy.
  */
 export function watchProvider(gateway: PushGateway, { platform, clock, log, onChange }: WatchOptions): WatchedGateway {
   const { name } = pushProviders[platform];

@@ -3,8 +3,8 @@ import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 
 /**
- * Fails at most 1,000 pushes of an expired message. Claims them as for a send, so that finished pushes do not change if the
- * job repeats. Resolves with the device IDs that could not be claimed.
+ * Fails at most 1,000 pushes of an expired message. Claims them as for a send, so that finished pushes do not change if
+ * the job repeats. Resolves with the device IDs that could not be claimed.
  */
 export async function expirePushes(
   deps: Pick<PushDeps, 'engine' | 'clock' | 'limits' | 'metrics'>,

@@ -53,7 +53,9 @@ function leadingTags(tags: readonly string[]): string[] {
   return kept;
 }
 
-/** Returns the text, or as many of its first code points as fit with `…` into this many bytes of JSON (without quotes). */
+/**
+ * Returns the text, or as many of its first code points as fit with `…` into this many bytes of JSON (without quotes).
+ */
 export function cutText(text: string, bytesMax: number): string {
   const bytesForText = bytesMax - Buffer.byteLength(ellipsis);
   let bytes = 0;

@@ -12,14 +12,17 @@ import { sendPush, type Attempt, type PushResults, type PushTarget, type Sending
 /** Rows per lookup in the ledger. */
 const devicesAtOnce = 1_000;
 
-/** A page at a slow provider can take minutes; without a new check, users who lost access or a device's next owner would get pushes. */
+/**
+ * A page at a slow provider can take minutes; without a new check, users who lost access or a device's next owner would
+ * get pushes.
+ */
 const ageMsMax = 10_000;
 
 /**
- * Pushes to all devices of the recipients: looks up who may still read the topic, records skips, and sends the
- * rest in batches per provider: sequentially per provider, so that a crash leaves at most one batch per provider with an
- * unknown outcome, and providers concurrently, so that a slow one does not delay others.
- * Throws RetryLater if devices are claimed by a worker that may have died, or if the service is closing.
+ * Pushes to all devices of the recipients: looks up who may still read the topic, records skips, and sends the rest in
+ * batches per provider: sequentially per provider, so that a crash leaves at most one batch per provider with an
+ * unknown outcome, and providers concurrently, so that a slow one does not delay others. Throws RetryLater if devices
+ * are claimed by a worker that may have died, or if the service is closing.
  */
 export async function pushToRecipients(
   deps: PushDeps,

@@ -22,8 +22,8 @@ export interface Refusal {
 export type ReportRefusal = (platform: Platform, refusal: Refusal) => void;
 
 /**
- * Logs a rejection of the installation immediately, and then once per minute and platform; one that a token of another app
- * can cause, once per day.
+ * Logs a rejection of the installation immediately, and then once per minute and platform; one that a token of another
+ * app can cause, once per day.
  */
 export function refusalReport({ clock, log }: { clock: Clock; log: Logger }): ReportRefusal {
   const reportedAt = new Map<string, number>();

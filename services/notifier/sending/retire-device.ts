@@ -23,8 +23,8 @@ const doubtMsMax = 30 * 86_400_000;
 
 /**
  * Deactivates the device, unless its token was registered since (a different one, or the same again). For the first
- * doubtful report of a token, only records it, and requires that the provider accepted a push of another device
- * before a second report counts. Otherwise a wrong APNs environment, which reports every token, would deactivate all devices.
+ * doubtful report of a token, only records it, and requires that the provider accepted a push of another device before
+ * a second report counts. Otherwise a wrong APNs environment, which reports every token, would deactivate all devices.
  * After 30 days of doubt, a report counts in any case: an installation with one device has no other one.
  */
 export async function retireDevice(

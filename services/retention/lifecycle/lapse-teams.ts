@@ -15,9 +15,9 @@ import { notifyNodes } from './notify-nodes.ts';
 import { paginateTeams } from './paginate-teams.ts';
 
 /**
- * Advances every team whose owner is below the TEAM tier by one step: an email and a grace period, the deactivation, three
- * more emails, the removal. Stores a step before its emails are enqueued, and their enqueueing
- * afterwards, so that an interrupted run neither duplicates nor skips emails.
+ * Advances every team whose owner is below the TEAM tier by one step: an email and a grace period, the deactivation,
+ * three more emails, the removal. Stores a step before its emails are enqueued, and their enqueueing afterwards, so
+ * that an interrupted run neither duplicates nor skips emails.
  */
 export async function lapseTeams(deps: RetentionDeps, limit: SweepLimit): Promise<SweepReport> {
   let removed = 0;

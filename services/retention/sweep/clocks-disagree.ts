@@ -2,9 +2,9 @@ import { clockDifferenceMs, clockDifferenceMsMax } from '@tocsin/shared/platform
 import type { RetentionDeps } from './retention-deps.ts';
 
 /**
- * Whether the clocks of this process and of the store differ by more than a minute: then no sweep may run, which is logged.
- * Clean-ups after deletions still run. Always false if the store has no clock. Prevents a wrong clock from removing unexpired
- * messages.
+ * Whether the clocks of this process and of the store differ by more than a minute: then no sweep may run, which is
+ * logged. Clean-ups after deletions still run. Always false if the store has no clock. Prevents a wrong clock from
+ * removing unexpired messages.
  */
 export async function clocksDisagree({
   storeTime,

@@ -44,9 +44,7 @@ export interface AuditAct<A extends AuditAction> {
   readonly formerEmail?: string;
 }
 
-/**
- * An entry of the audit log. Except for `count` it never changes, and is removed after AUDIT_RETENTION_DAYS.
- */
+/** An entry of the audit log. Except for `count` it never changes, and is removed after AUDIT_RETENTION_DAYS. */
 export interface AuditEntry {
   readonly id: string;
   readonly version: number;

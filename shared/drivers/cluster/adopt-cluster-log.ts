@@ -65,7 +65,10 @@ function basesOf(seen: RecordedLog, partitions: number): number[] {
 
 const groupIdNotFound = 69;
 const nonEmptyGroup = 68;
-/** The group's coordinator is loading, unknown or moving, which lasts a moment after a broker starts; KafkaJS does not retry. */
+/**
+ * The group's coordinator is loading, unknown or moving, which lasts a moment after a broker starts; KafkaJS does not
+ * retry.
+ */
 const coordinatorNotReady = [14, 15, 16];
 const forgetTimeoutMs = 10_000;
 const forgetPauseMs = 200;

@@ -22,9 +22,9 @@ export type Claim = Pick<User, 'email' | 'usernameKey'> & { readonly id?: string
 
 /**
  * Returns the writes that free the address and username: they remove an account that holds the address and was never
- * verified; `audit` records the deletion. Throws `conflict` if a once-verified account has the address, or an account or a
- * registration for another address has the username. Commit them with the claim, within `retryStale`. A race causes StaleVersion (also from this function) or
- * UniqueKeyViolation.
+ * verified; `audit` records the deletion. Throws `conflict` if a once-verified account has the address, or an account
+ * or a registration for another address has the username. Commit them with the claim, within `retryStale`. A race
+ * causes StaleVersion (also from this function) or UniqueKeyViolation.
  */
 export async function freeAddressAndUsername(documents: Documents, claim: Claim, audit: Audit): Promise<Write[]> {
   const addressOwner = await findUserByEmail(documents, claim.email);

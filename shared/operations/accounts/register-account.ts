@@ -62,9 +62,9 @@ export interface Confirmation {
 }
 
 /**
- * Verifies the account of exactly the registration to which the token was emailed, with its username and password, and removes
- * the others for the address. Null if no registration has the token. Throws `invalid` if the token has expired, or the address
- * belongs to a verified account, and `conflict` if the username is taken.
+ * Verifies the account of exactly the registration to which the token was emailed, with its username and password, and
+ * removes the others for the address. Null if no registration has the token. Throws `invalid` if the token has expired,
+ * or the address belongs to a verified account, and `conflict` if the username is taken.
  */
 export function confirmRegistration(documents: Documents, tokenHash: string, by: Confirmation): Promise<User | null> {
   return retryStale(async () => {

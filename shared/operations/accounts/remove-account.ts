@@ -11,9 +11,12 @@ import { users } from '../../collections/users.ts';
 const identitiesMax = 100;
 
 /**
- * Removes the account in one commit if it still has this version. Its credentials are then invalid, nothing can be created for it, and its address, username and identities are free. The commit stores a tombstone, from which `eraseAccount` erases the remaining data.
+ * Removes the account in one commit if it still has this version. Its credentials are then invalid, nothing can be
+ * created for it, and its address, username and identities are free. The commit stores a tombstone, from which
+ * `eraseAccount` erases the remaining data.
  *
- * Throws `conflict` if one of its topics is under legal hold, and StaleVersion. Setting a hold increments the owner's version in the same commit, so that of a concurrent hold and deletion only one succeeds.
+ * Throws `conflict` if one of its topics is under legal hold, and StaleVersion. Setting a hold increments the owner's
+ * version in the same commit, so that of a concurrent hold and deletion only one succeeds.
  */
 export async function removeAccount(
   documents: Documents,

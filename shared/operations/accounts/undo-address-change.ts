@@ -23,10 +23,11 @@ export interface Undo {
 }
 
 /**
- * Restores the address and the password of an account before a change of its address, and ends all logins. Revokes the API keys
- * and removes the identities added since, because they may belong to a thief. Changes after this one can no longer be undone;
- * earlier ones still can. Resolves with the account and the changes that the caller must publish to the nodes. Throws `invalid`
- * for an unknown, used or expired token, and `conflict` if another verified account has the address.
+ * Restores the address and the password of an account before a change of its address, and ends all logins. Revokes the
+ * API keys and removes the identities added since, because they may belong to a thief. Changes after this one can no
+ * longer be undone; earlier ones still can. Resolves with the account and the changes that the caller must publish to
+ * the nodes. Throws `invalid` for an unknown, used or expired token, and `conflict` if another verified account has the
+ * address.
  */
 export async function undoAddressChange(
   documents: Documents,

@@ -7,13 +7,13 @@ import { write, type Documents, type New, type Write } from '../../ports/documen
 const periodMs = 60_000;
 /** Identical entries of a period that are stored separately. */
 const separateMax = 10;
-/** Limits the memory. */
+/** The maximum number of distinct actions that are counted, to limit memory. Beyond it, counting starts again. */
 const kindsMax = 10_000;
 
 /**
- * Documents whose commits combine repeated audit entries: from the eleventh identical action of a minute on, one entry with a
- * count stands for all. Otherwise an account could fill the log with a loop. Each node counts for itself; the combined
- * entry is shared by all nodes and stored in the commit of each action.
+ * Documents whose commits combine repeated audit entries: from the eleventh identical action of a minute on, one entry
+ * with a count stands for all. Otherwise an account could fill the log with a loop. Each node counts for itself; the
+ * combined entry is shared by all nodes and stored in the commit of each action.
  */
 export function combineAuditEntries(documents: Documents, clock: () => number): Documents {
   let period = 0;
@@ -52,7 +52,7 @@ function insertsInto<T extends { readonly id: string; readonly version: number }
   );
 }
 
-/** Everything but the time, the ID and the version. */
+/** Two entries are identical if all fields except the ID and the time are equal. */
 function keyOf(entry: New<AuditEntry>, origin: New<AuditOrigin> | undefined): string {
   const { id: _id, at: _at, ...fields } = entry;
   return JSON.stringify([fields, origin?.address, origin?.userAgent, origin?.formerEmail]);

@@ -17,7 +17,9 @@ type HistoryReads = MessageReads & Pick<MessageIngest, 'watermark'>;
 /**
  * Topic reads that never skip a gap.
  *
- * Messages of two publishers can be stored in a different order than their records. If the newest message of a read is above the partition's watermark, the read waits up to one second for the watermark. If the watermark is still lower, a resumable read stops there, and other reads return everything.
+ * Messages of two publishers can be stored in a different order than their records. If the newest message of a read is
+ * above the partition's watermark, the read waits up to one second for the watermark. If the watermark is still lower,
+ * a resumable read stops there, and other reads return everything.
  */
 export class History {
   readonly #messages: HistoryReads;

@@ -12,8 +12,8 @@ import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 /**
  * Removes the tokens that the member created for the team's topics and the invites that the member sent. Call it before
  * the member loses the right to manage the team, so that a repeated request completes an interrupted one. What the
- * member creates concurrently is void anyway: tokens and invites depend on the right of their creator. Resolves with the
- * changes that the caller reports to the nodes.
+ * member creates concurrently is void anyway: tokens and invites depend on the right of their creator. Resolves with
+ * the changes that the caller reports to the nodes.
  */
 export async function voidGrants(
   documents: Documents,

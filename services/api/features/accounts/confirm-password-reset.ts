@@ -15,9 +15,9 @@ import { messageSchema, newPasswordField } from './account-fields.ts';
 import { findTokenHolder } from './find-token-holder.ts';
 
 /**
- * Sets a new password with the emailed token, ends all logins, and verifies the email, because the mailbox is proven. Also
- * gives a password to an account that had none. The account then knows the device and the network, so that other people's
- * failed logins do not slow down the next login.
+ * Sets a new password with the emailed token, ends all logins, and verifies the email, because the mailbox is proven.
+ * Also gives a password to an account that had none. The account then knows the device and the network, so that other
+ * people's failed logins do not slow down the next login.
  */
 export function confirmPasswordReset(
   deps: Pick<

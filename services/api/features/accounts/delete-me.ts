@@ -9,8 +9,8 @@ import { loadAccount } from './load-account.ts';
 import { loadPasswordHolder, passwordProof, wrongPassword } from './prove-password.ts';
 
 /**
- * `DELETE /api/users/me`: permanently deletes the account with its data. Its credentials end, and its email, username and
- * topic names become available. 409 while one of its topics is under legal hold.
+ * `DELETE /api/users/me`: permanently deletes the account with its data. Its credentials end, and its email, username
+ * and topic names become available. 409 while one of its topics is under legal hold.
  */
 export function deleteMe(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,

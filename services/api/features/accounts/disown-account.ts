@@ -10,8 +10,8 @@ import { messageSchema } from './account-fields.ts';
 import { findTokenHolder } from './find-token-holder.ts';
 
 /**
- * `POST /auth/verify-email/undo`: removes an account that someone else registered with the caller's address. The token comes
- * with the redirect of the verification link.
+ * `POST /auth/verify-email/undo`: removes an account that someone else registered with the caller's address. The token
+ * comes with the redirect of the verification link.
  */
 export function disownAccount(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,

@@ -17,8 +17,8 @@ const pieceCharsMin = 4_096;
 
 /**
  * `GET /api/users/me/data`: all data of the account as a file. Reads and sends page by page; each page is consistent in
- * itself, and the statistics at the end count the items in the file. A section for which an API key lacks a scope is empty,
- * and the metadata lists it with the missing scopes.
+ * itself, and the statistics at the end count the items in the file. A section for which an API key lacks a scope is
+ * empty, and the metadata lists it with the missing scopes.
  */
 export function getMyData(deps: Pick<ApiDeps, 'engine'>, sections: readonly ExportSection[]): Route {
   return route({

@@ -23,7 +23,7 @@ export function passwordProof(
   const attempts = passwordAttempts(deps);
   return async (context, user, password) => {
     const check = () => deps.passwords.matches(password, user.passwordHash);
-    // The login vouches for the client.
+    // Only a client with a valid login gets here.
     if (await attempts(context, { email: user.email, isKnownClient: true, check })) return;
     await recordFailedCheck(deps, context, user);
     throw wrongPassword();

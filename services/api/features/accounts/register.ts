@@ -18,9 +18,9 @@ const body = z
   });
 
 /**
- * Creates an account that can log in after its email is verified. 409 if the username is taken or the email belongs to a
- * verified account. Replaces an account that was never verified, but its link stays valid: the first link that is opened
- * decides.
+ * Creates an account that can log in after its email is verified. 409 if the username is taken or the email belongs to
+ * a verified account. Replaces an account that was never verified, but its link stays valid: the first link that is
+ * opened decides.
  */
 export function register(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,

@@ -8,9 +8,9 @@ import { route, type Route } from '../../http/route.ts';
 import { messageSchema } from './account-fields.ts';
 
 /**
- * `POST /auth/email-change/undo`: restores the email of an account whose email someone else changed, with the token that its
- * former address received. Ends all logins, takes back the password, keys and linked providers that were added since, and
- * emails a link for a new password.
+ * `POST /auth/email-change/undo`: restores the email of an account whose email someone else changed, with the token
+ * that its former address received. Ends all logins, takes back the password, keys and linked providers that were added
+ * since, and emails a link for a new password.
  */
 export function undoEmailChange(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,

@@ -25,10 +25,10 @@ const body = z.object({
 });
 
 /**
- * Changes the account's username or email. The email, which can reset the password, changes only with a recent login or the
- * current password, so that neither an API key nor a stolen login can take over the account. A new email is unverified: no
- * login until its emailed link was opened. Existing logins and keys stay valid, so that a mistyped email can be corrected.
- * The old email gets a notice with a link that undoes the change.
+ * Changes the account's username or email. The email, which can reset the password, changes only with a recent login or
+ * the current password, so that neither an API key nor a stolen login can take over the account. A new email is
+ * unverified: no login until its emailed link was opened. Existing logins and keys stay valid, so that a mistyped email
+ * can be corrected. The old email gets a notice with a link that undoes the change.
  */
 export function updateMe(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'passwords' | 'wholeAddress'>,

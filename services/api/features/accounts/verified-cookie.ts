@@ -11,8 +11,8 @@ export interface Verified {
 const lifetimeSeconds = 600;
 
 /**
- * A cookie for the console's page of a verified address, whose script reads it: it keeps the token out of URLs, and so out of
- * logs and the browser's history.
+ * A cookie for the console's page of a verified address, whose script reads it: it keeps the token out of URLs, and so
+ * out of logs and the browser's history.
  */
 export function verifiedCookie({ baseUrl }: Pick<ApiDeps, 'baseUrl'>, verified: Verified): string {
   const value = Buffer.from(JSON.stringify(verified)).toString('base64url');

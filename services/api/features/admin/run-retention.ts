@@ -29,7 +29,10 @@ const forms = {
   },
 } as const;
 
-/** `POST /admin/retention/run` and `POST /admin/retention/confirm`. 422 for a time in the future, 409 as described by the form. */
+/**
+ * `POST /admin/retention/run` and `POST /admin/retention/confirm`. 422 for a time in the future, 409 as described by
+ * the form.
+ */
 export function runRetention(
   deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId' | 'wholeAddress'>,
   form: keyof typeof forms,

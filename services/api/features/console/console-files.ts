@@ -11,8 +11,8 @@ export const shellName = 'index.html';
 type FeatureConfig = Pick<Config, 'GOOGLE_CLIENT_ID' | 'GOOGLE_CLIENT_SECRET' | 'SMTP_URL'>;
 
 /**
- * Returns the files of the console by name. No other file can be requested. `index.html` names the optional features that
- * are configured, so that the console shows only those.
+ * Returns the files of the console by name. No other file can be requested. `index.html` names the optional features
+ * that are configured, so that the console shows only those.
  */
 export function readConsoleFiles(config: FeatureConfig): Map<string, StaticFile> {
   const files = new Map(

@@ -20,8 +20,8 @@ export const credentialFields = {
 };
 
 /**
- * Returns the expiry of a new credential; without one in the request, that of the API key that creates it. Throws 422 if
- * the expiry is in the past or later than that of the API key.
+ * Returns the expiry of a new credential; without one in the request, that of the API key that creates it. Throws 422
+ * if the expiry is in the past or later than that of the API key.
  */
 export function expiryOf(caller: AccountCaller, wanted: number | undefined, now: number): number | null {
   if (wanted !== undefined && wanted <= now) throw new AppError('unprocessable', 'expires_at: must be in the future');

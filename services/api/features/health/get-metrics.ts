@@ -3,7 +3,9 @@ import { metricsText } from '@tocsin/shared/platform/metrics-text.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 
-/** `GET /metrics`: the process's metrics in the Prometheus text format. With METRICS_PORT only that port serves them. */
+/**
+ * `GET /metrics`: the process's metrics in the Prometheus text format. With METRICS_PORT only that port serves them.
+ */
 export function getMetrics({ metrics }: Pick<ApiDeps, 'metrics'>): Route {
   const render = metricsText(metrics);
   return route({

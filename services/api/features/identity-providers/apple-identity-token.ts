@@ -47,7 +47,9 @@ function asAppError(error: unknown): Error {
   return error instanceof errors.JOSEError ? new SignInFailed('invalid_response', { cause: error }) : (error as Error);
 }
 
-/** The keys could not be fetched. jose reports an invalid response as a plain JOSEError and rethrows errors of fetch. */
+/**
+ * The keys could not be fetched. jose reports an invalid response as a plain JOSEError and rethrows errors of fetch.
+ */
 function isAboutKeys(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
   if (error instanceof errors.JOSEError) return error.code === errors.JOSEError.code;

@@ -16,8 +16,8 @@ const avatarUrlLengthMax = 2_048;
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the claims about a person whose ID token lacks the email. The email and `email_verified` are both from UserInfo, so
- * that the ID token does not vouch for the email of another source.
+ * Returns the claims about a person whose ID token lacks the email. The email and `email_verified` are both from
+ * UserInfo, so that the ID token does not vouch for the email of another source.
  */
 export const claimsOf = (idToken: Claims, userInfo: Claims): Claims => ({
   picture: idToken['picture'],

@@ -4,7 +4,10 @@ import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { findLogConsumer, type ConsumersOf } from '@tocsin/shared/collections/log-consumers.ts';
 
-/** The owner of the caller's consumers: the account, for any of its credentials, or the topic token. Throws 401 for anonymous callers. */
+/**
+ * The owner of the caller's consumers: the account, for any of its credentials, or the topic token. Throws 401 for
+ * anonymous callers.
+ */
 export function consumersOf(caller: Caller, topicId: string): ConsumersOf {
   switch (caller.kind) {
     case 'anonymous':

@@ -4,8 +4,8 @@ import { toConsumerJson, type ConsumerJson } from '@tocsin/shared/wire/consumer.
 import type { ApiDeps } from '../../api-deps.ts';
 
 /**
- * Returns the consumers of the topic with their lag, in the given order. Topics share the offsets of a partition, so the
- * lag is an upper bound of the number of unread records. It is 0 exactly if no readable record is left.
+ * Returns the consumers of the topic with their lag, in the given order. Topics share the offsets of a partition, so
+ * the lag is an upper bound of the number of unread records. It is 0 exactly if no readable record is left.
  */
 export async function describeConsumers(
   deps: Pick<ApiDeps, 'history'>,
@@ -23,7 +23,9 @@ export async function describeConsumers(
   );
 }
 
-/** Returns the highest of the offsets that has a readable record at or after it, or -1. All lower offsets have one too. */
+/**
+ * Returns the highest of the offsets that has a readable record at or after it, or -1. All lower offsets have one too.
+ */
 async function findLastUnread(
   deps: Pick<ApiDeps, 'history'>,
   topic: Topic,

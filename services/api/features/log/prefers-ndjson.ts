@@ -1,8 +1,8 @@
 import { ndjsonType } from '../../live/ndjson-sink.ts';
 
 /**
- * Whether an `Accept` header prefers NDJSON (RFC 9110 §12.5.1): explicitly and at least as much as JSON. Wildcards select
- * the default, JSON.
+ * Whether an `Accept` header prefers NDJSON (RFC 9110 §12.5.1): explicitly and at least as much as JSON. Wildcards
+ * select the default, JSON.
  */
 export function prefersNdjson(accept: string | undefined): boolean {
   const qualities = new Map((accept ?? '').split(',').map(readRange));

@@ -19,8 +19,8 @@ const body = z
   .meta({ examples: [{ email: 'ada@example.org', password: 'correct horse battery' }] });
 
 /**
- * Creates a login. An unknown email and a wrong password return the same 401 after the same work. An unverified email is
- * reported only after the correct password.
+ * Creates a login. An unknown email and a wrong password return the same 401 after the same work. An unverified email
+ * is reported only after the correct password.
  */
 export function login(
   deps: Pick<

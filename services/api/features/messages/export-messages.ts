@@ -21,7 +21,10 @@ export function exportMessages(deps: Pick<ApiDeps, 'clock' | 'engine'>): ExportS
   };
 }
 
-/** Reads everything in the store: no reader continues from here, so a gap below the last acknowledged message is harmless. */
+/**
+ * Reads everything in the store: no reader continues from here, so a gap below the last acknowledged message is
+ * harmless.
+ */
 async function* messagesOf(
   { engine: { messages }, clock }: Pick<ApiDeps, 'clock' | 'engine'>,
   topic: Topic,

@@ -7,7 +7,10 @@ import { auditOf } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { loadReadableMessage, type ReadableMessage } from './load-readable-message.ts';
 
-/** Requests within the same slot of this length count once, so that the recipients of a large topic are not processed repeatedly. */
+/**
+ * Requests within the same slot of this length count once, so that the recipients of a large topic are not processed
+ * repeatedly.
+ */
 const demandMs = 10_000;
 
 /** `POST /api/messages/{message_id}/renotify`: pushes a message to the devices that missed it. */

@@ -15,7 +15,10 @@ const topicsMax = 20_000;
 
 type SpanDeps = { readonly engine: { readonly documents: Documents }; readonly topicSpans: TopicSpans };
 
-/** Returns the topics of a search: those that the caller owns, subscribes to or reaches through a team, and may read with this credential. */
+/**
+ * Returns the topics of a search: those that the caller owns, subscribes to or reaches through a team, and may read
+ * with this credential.
+ */
 export function searchableTopics(
   { engine: { documents }, topicSpans }: SpanDeps,
   caller: AccountCaller,

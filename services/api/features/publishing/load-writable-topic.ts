@@ -6,8 +6,9 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName } from '../../http/load-topic.ts';
 
 /**
- * Returns the topic if the caller may publish to it. Throws 404, 401 and 403 like every topic route, 403 for the topic of
- * a deactivated team, and 403 for a private topic beyond its owner's tier (after a lapse the oldest ones stay writable).
+ * Returns the topic if the caller may publish to it. Throws 404, 401 and 403 like every topic route, 403 for the topic
+ * of a deactivated team, and 403 for a private topic beyond its owner's tier (after a lapse the oldest ones stay
+ * writable).
  */
 export async function loadWritableTopic(
   deps: Pick<ApiDeps, 'clock' | 'directory'>,

@@ -19,8 +19,8 @@ const said = (description: string, example: string) =>
     .meta({ description, examples: [example] });
 
 /**
- * The inputs that publishing reads outside of the schemas, for the OpenAPI document; `message-fields.ts` validates them.
- * Only the source that takes precedence is validated, so the schemas here only say that values are strings.
+ * The inputs that publishing reads outside of the schemas, for the OpenAPI document; `message-fields.ts` validates
+ * them. Only the source that takes precedence is validated, so the schemas here only say that values are strings.
  */
 const headers = z.object({
   'X-Title': said(`${titleRule} Also \`Title\`, \`t\`.`, 'Backups'),

@@ -48,7 +48,10 @@ const jsonPublishSchema = z
 
 type JsonPublish = z.output<typeof jsonPublishSchema>;
 
-/** `POST` and `PUT /`: the message and its topic as JSON of any content type. The response also has ntfy's `event`, `time` and `expires`. */
+/**
+ * `POST` and `PUT /`: the message and its topic as JSON of any content type. The response also has ntfy's `event`,
+ * `time` and `expires`.
+ */
 export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
   return route({
     id: method === 'POST' ? 'publishJson' : 'publishJsonByPut',

@@ -30,8 +30,8 @@ export interface InlineStore {
 export const storedByLog: InlineStore = { store: () => Promise.resolve() };
 
 /**
- * One bulk write is in progress at a time; documents that arrive meanwhile form the next one. A slow or unavailable store costs a
- * publish at most a second, and after two misses nothing.
+ * One bulk write is in progress at a time; documents that arrive meanwhile form the next one. A slow or unavailable
+ * store costs a publish at most a second, and after two misses nothing.
  */
 export function inlineStore(deps: {
   messages: MessageIngest;

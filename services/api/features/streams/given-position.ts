@@ -7,8 +7,8 @@ import { isPositionId } from '../../live/resolve-position.ts';
 export type Given<P> = P | 'malformed' | undefined;
 
 /**
- * Reads the client's position. `Last-Event-ID` takes precedence over the query: an EventSource repeats its old query when it
- * reconnects. A malformed header is not an error, because a browser cannot drop it.
+ * Reads the client's position. `Last-Event-ID` takes precedence over the query: an EventSource repeats its old query
+ * when it reconnects. A malformed header is not an error, because a browser cannot drop it.
  */
 export function givenPosition<P>(
   context: RequestContext,

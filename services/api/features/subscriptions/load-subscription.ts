@@ -5,7 +5,10 @@ import { pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { readableSubscriptions, type ReadableSubscription } from './readable-subscriptions.ts';
 
-/** Returns the caller's subscription with the ID in the path. Throws 404 for any other, and if its topic is inaccessible. */
+/**
+ * Returns the caller's subscription with the ID in the path. Throws 404 for any other, and if its topic is
+ * inaccessible.
+ */
 export async function loadSubscription(
   deps: Pick<ApiDeps, 'engine'>,
   context: RequestContext,

@@ -5,7 +5,9 @@ import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadMember, memberNotFound } from './load-member.ts';
 
-/** `DELETE /api/teams/{team_id}/members/{user_id}`: managers remove anyone except the owner, members remove themselves. */
+/**
+ * `DELETE /api/teams/{team_id}/members/{user_id}`: managers remove anyone except the owner, members remove themselves.
+ */
 export function removeMember(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
   return route({
     id: 'removeTeamMember',

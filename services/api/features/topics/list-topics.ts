@@ -6,7 +6,9 @@ import { route, type Route } from '../../http/route.ts';
 import { listed, listingQuery, listingReply, listingSuccess, rolesOf } from './listing-reply.ts';
 import type { Listing } from './read-listings.ts';
 
-/** `GET /api/topics`: discoverable public topics, and with a credential also the topics of the caller and their teams. */
+/**
+ * `GET /api/topics`: discoverable public topics, and with a credential also the topics of the caller and their teams.
+ */
 export function listTopics(deps: Pick<ApiDeps, 'engine' | 'topicListings'>): Route {
   return route({
     id: 'listTopics',

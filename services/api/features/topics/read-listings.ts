@@ -48,7 +48,8 @@ export async function readListings(
 }
 
 /**
- * Returns how many topics of each listing certainly precede `offset` in the merged order; `starts` are the known numbers.
+ * Returns how many topics of each listing certainly precede `offset` in the merged order; `starts` are the known
+ * numbers.
  *
  * Of the n-th topics of m listings, at most n·m - 1 topics precede the first in order. If at least that many must be
  * skipped, n topics of that listing can be. Repeated rounds leave little, for one topic read per listing and round.

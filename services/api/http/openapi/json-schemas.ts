@@ -37,7 +37,8 @@ function pointed(json: JsonObject): JsonObject {
 const patternedFormats = new Set(['uuid', 'date-time']);
 
 function simplify({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonObject }): void {
-  // Values that are sent as text with another meaning describe themselves, because JSON Schema cannot express transformations.
+  // Values that are sent as text with another meaning describe themselves, because JSON Schema cannot express
+  // transformations.
   const { sentAs, examples } = z.globalRegistry.get(zodSchema) ?? {};
   if (sentAs !== undefined) {
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];

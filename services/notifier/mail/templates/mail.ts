@@ -58,8 +58,8 @@ export function layOutMail(content: MailContent): Mail {
 }
 
 /**
- * Prevents that email programs turn a name chosen by a user into a link: inserts an invisible word joiner after each character
- * that makes one.
+ * Prevents that email programs turn a name chosen by a user into a link: inserts an invisible word joiner after each
+ * character that makes one.
  */
 export const plainName = (name: string): string => name.replaceAll(/[.:/@]/g, '$&\u2060');
 

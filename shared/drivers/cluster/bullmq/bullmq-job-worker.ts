@@ -19,7 +19,10 @@ export interface BullmqJobWorkerOptions extends WorkOptions {
 /** The pause after a failed command. With the default of 15 s, leases would end during a short outage. */
 const retryDelayMs = 1_000;
 
-/** Limits the memory of finished jobs in Redis. This many take about 140 MB. */
+/**
+ * Limits the memory of remembered jobs in Redis. This many take about 140 MB, because jobs with many targets are not
+ * remembered.
+ */
 const finishedMax = 100_000;
 
 /**

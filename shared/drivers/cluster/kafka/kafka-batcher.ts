@@ -8,8 +8,9 @@ export interface OutgoingRecord extends KafkaRecord {
 }
 
 /**
- * Sends records as one batch. Resolves with the broker offset of the first record of each partition, or with the error of the
- * partition. Rejects with NotAppended if no record was sent; after any other rejection the outcome of all is unknown.
+ * Sends records as one batch. Resolves with the broker offset of the first record of each partition, or with the error
+ * of the partition. Rejects with NotAppended if no record was sent; after any other rejection the outcome of all is
+ * unknown.
  */
 export type SendRecords = (records: readonly OutgoingRecord[]) => Promise<ReadonlyMap<number, number | Error>>;
 
@@ -59,8 +60,8 @@ export class KafkaBatcher {
   }
 
   /**
-   * Resolves with the record's broker offset. Rejects with NotAppended if the record is not in the log, or with AppError
-   * `unavailable`; the outcome is then unknown.
+   * Resolves with the record's broker offset. Rejects with NotAppended if the record is not in the log, or with
+   * AppError `unavailable`; the outcome is then unknown.
    */
   append(record: OutgoingRecord): Promise<number> {
     const bytes = record.value.length + recordOverheadBytes + traceBytes(record);

@@ -7,7 +7,10 @@ import type { KafkaContext } from './kafka-client.ts';
 const responseTimeoutMs = 700;
 /** The pause before each refresh: an election takes seconds, and all waiting appends share a refresh. */
 const refreshPauseMs = 100;
-/** After this time without a response, all brokers are gone. A silent one of several can fail some consecutive refreshes. */
+/**
+ * After this time without a response, all brokers are gone. A silent one of several can fail some consecutive
+ * refreshes.
+ */
 const silentMsMax = 6_000;
 
 export interface KafkaBroker {
@@ -67,7 +70,8 @@ export class KafkaLeaders {
   }
 
   /**
-   * Loads the leaders again after a short pause. Concurrent calls share the work. Resolves with whether a broker responded.
+   * Loads the leaders again after a short pause. Concurrent calls share the work. Resolves with whether a broker
+   * responded.
    */
   refresh(): Promise<boolean> {
     this.#refreshing ??= sleep(refreshPauseMs)

@@ -22,8 +22,8 @@ interface SenderConnection {
 /** The deadline of a send. */
 const sendTimeoutMs = 16_000;
 /**
- * The broker's timeout for its replicas: shorter than `sendTimeoutMs`, so that the broker's error arrives, and longer than the
- * 9 s after which a controller fences a dead replica. Until then the leader waits for the replica.
+ * The broker's timeout for its replicas: shorter than `sendTimeoutMs`, so that the broker's error arrives, and longer
+ * than the 9 s after which a controller fences a dead replica. Until then the leader waits for the replica.
  */
 const brokerTimeoutMs = 15_000;
 /** Broker errors that exclude an append: unknown topic, no leader, not the leader, not enough replicas. */
@@ -36,9 +36,13 @@ const connectTimeoutMs = 4_000;
 const probePauseMs = { first: 100, longest: 1_000 } as const;
 
 /**
- * Sends batches through one producer and replaces the producer after every failure: the outcome of a failed send is unknown, and a kafkajs producer could confuse later batches with it. While no producer is connected, sends fail soon, and the sender reconnects in the background.
+ * Sends batches through one producer and replaces the producer after every failure: the outcome of a failed send is
+ * unknown, and a kafkajs producer could confuse later batches with it. While no producer is connected, sends fail soon,
+ * and the sender reconnects in the background.
  *
- * The producer is not idempotent. It sends each batch once, so the broker sees no duplicates, and publishers' duplicates are detected by message ID. With `idempotent`, kafkajs would also reuse the sequence number of a failed send for the next batch, which the broker then acknowledges without storing it.
+ * The producer is not idempotent. It sends each batch once, so the broker sees no duplicates, and publishers'
+ * duplicates are detected by message ID. With `idempotent`, kafkajs would also reuse the sequence number of a failed
+ * send for the next batch, which the broker then acknowledges without storing it.
  */
 export class KafkaSender {
   readonly #connection: KafkaContext;
@@ -209,8 +213,8 @@ export class KafkaSender {
 }
 
 /**
- * Takes the record's own partition, if this broker leads it. kafkajs would send the records of a moved partition to the new
- * leader, which may be silent and delay all others.
+ * Takes the record's own partition, if this broker leads it. kafkajs would send the records of a moved partition to the
+ * new leader, which may be silent and delay all others.
  */
 function partitionerOf(nodeId: number): (args: PartitionerArgs) => number {
   let checked: PartitionMetadata[] | undefined;

@@ -182,8 +182,8 @@ export class KafkaSession {
   }
 
   /**
-   * Returns the broker offset to start from; undefined if the partition was revoked, or is halted because the log ends before
-   * the handled records. KafkaJS would start again at the first record.
+   * Returns the broker offset to start from; undefined if the partition was revoked, or is halted because the log ends
+   * before the handled records. KafkaJS would start again at the first record.
    */
   #findStart({ partition, signal }: KafkaPartitionReader): Promise<number | undefined> {
     const { consume, base, log } = this.#options;
@@ -215,8 +215,8 @@ export class KafkaSession {
   }
 
   /**
-   * Returns the broker offset at which the group resumes a partition, or null for a new group. Neither records handled since
-   * the last commit nor records handled by another member are repeated.
+   * Returns the broker offset at which the group resumes a partition, or null for a new group. Neither records handled
+   * since the last commit nor records handled by another member are repeated.
    */
   async #resumeOffset(partition: number): Promise<number | null> {
     const { admin, topic, consume, handledUpTo } = this.#options;
@@ -240,7 +240,8 @@ export class KafkaSession {
     const reader = this.#readers.get(batch.partition);
     if (!reader?.isOpen) return;
     const [first, expected] = [Number(batch.firstOffset()), reader.offset];
-    // After OFFSET_OUT_OF_RANGE, KafkaJS continues at the first record. A new session compares the position with the log.
+    // After OFFSET_OUT_OF_RANGE, KafkaJS continues at the first record. A new session compares the position with the
+    // log.
     if (expected !== null && first < expected)
       return this.#ended.resolve(new Error(`partition ${batch.partition} went back to ${first} from ${expected}`));
     if (expected !== null && first > expected) void this.#reportGap(batch.partition, expected);

@@ -49,7 +49,9 @@ return 0`);
 const endToleranceMs = 5_000;
 
 /**
- * Counts budgets in Redis, atomically per call. Sends ends to Redis as remaining time, so that a node with a wrong clock shortens or extends a window but never creates one that has already ended. While Redis is down or silent, this process counts locally with the same limits.
+ * Counts budgets in Redis, atomically per call. Sends ends to Redis as remaining time, so that a node with a wrong
+ * clock shortens or extends a window but never creates one that has already ended. While Redis is down or silent, this
+ * process counts locally with the same limits.
  *
  * With Redis Cluster, the keys of one call must share a hash tag.
  */

@@ -124,6 +124,7 @@ export class RedisSubscriptions {
     const isLast = this.#listeners.remove(listener);
     if (!isLast) return;
     this.#confirmations.delete(listener.channel);
-    await this.#connection.run((redis) => redis.unsubscribe(this.#prefix + listener.channel)).catch(() => undefined); // down: nothing to unsubscribe
+    // If Redis is down, there is nothing to unsubscribe.
+    await this.#connection.run((redis) => redis.unsubscribe(this.#prefix + listener.channel)).catch(() => undefined);
   }
 }

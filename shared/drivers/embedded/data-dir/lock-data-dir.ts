@@ -12,8 +12,9 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Creates the directory, accessible only to its owner, and locks it for this process; resolves with the unlock function. Throws DataDirInUse.
- * Uses SQLite's file lock, which the operating system releases when the process ends for any reason.
+ * Creates the directory, accessible only to its owner, and locks it for this process; resolves with the unlock
+ * function. Throws DataDirInUse. Uses SQLite's file lock, which the operating system releases when the process ends for
+ * any reason.
  */
 export function lockDataDir(dir: string): () => void {
   mkdirSync(dir, { recursive: true, mode: 0o700 });

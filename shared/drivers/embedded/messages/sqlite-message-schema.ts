@@ -15,9 +15,14 @@ export const volumeColumn = 'octet_length(message) + coalesce(octet_length(title
 /**
  * Messages, log records and topic counters.
  *
- * `messages` is both the log and the history: a row is the `message` record at its offset, so that the text is stored once and a publish writes one row. Only edits and deletions have additional rows, in `message_changes`. An edit or deletion that is applied before its message creates a stub: a row with a negative offset, which reads by offset skip.
+ * `messages` is both the log and the history: a row is the `message` record at its offset, so that the text is stored
+ * once and a publish writes one row. Only edits and deletions have additional rows, in `message_changes`. An edit or
+ * deletion that is applied before its message creates a stub: a row with a negative offset, which reads by offset skip.
  *
- * Topics are small integers: with 36-character IDs in the index, a row takes 50 % more space (measured). There is no index by time: offsets of a topic are in time order except for clock skew, so a binary search finds times. The index by topic includes `expires_at`, so that reads skip expired messages without fetching them. The index by expiry includes `topic`, so that the sweep skips topics under legal hold.
+ * Topics are small integers: with 36-character IDs in the index, a row takes 50 % more space (measured). There is no
+ * index by time: offsets of a topic are in time order except for clock skew, so a binary search finds times. The index
+ * by topic includes `expires_at`, so that reads skip expired messages without fetching them. The index by expiry
+ * includes `topic`, so that the sweep skips topics under legal hold.
  */
 export const messagesMigration: Migration = {
   name: 'messages',

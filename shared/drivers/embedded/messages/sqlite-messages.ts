@@ -37,7 +37,9 @@ export interface SqliteMessagesOptions {
 /**
  * The message store on a migrated SQLite file. It has one partition, 0.
  *
- * It is also the table of the embedded log, which calls `applySync` inside the append's commit. `apply` and `reconcile` therefore usually have nothing to write, except for records from other sources, such as an import. The watermark is always the head, because commits leave no gap. `close` ends the search threads and leaves the file open.
+ * It is also the table of the embedded log, which calls `applySync` inside the append's commit. `apply` and `reconcile`
+ * therefore usually have nothing to write, except for records from other sources, such as an import. The watermark is
+ * always the head, because commits leave no gap. `close` ends the search threads and leaves the file open.
  */
 export function openSqliteMessages({
   file,

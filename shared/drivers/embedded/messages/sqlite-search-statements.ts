@@ -8,8 +8,8 @@ import { offsetAtTimeIn } from './sqlite-offset-at-time.ts';
 import { statementCache } from '../sqlite/sqlite-statement-cache.ts';
 
 /**
- * The maximum of expired messages that a search subtracts from the stored counts of topics. If more wait for the sweep, it
- * counts the messages instead.
+ * The maximum of expired messages that a search subtracts from the stored counts of topics. If more wait for the sweep,
+ * it counts the messages instead.
  */
 const expiredMax = 5_000;
 

@@ -34,7 +34,9 @@ const runEach: RunAll = (works) => works.map((work) => (work as () => unknown)()
  * A SQLite file with one writing connection and group commit: writes that arrive during a commit
  * share the next one, so that many writers share one fsync (WAL, synchronous=FULL).
  *
- * All embedded drivers write through it. Reads on `db` see only committed data, because no transaction stays open between tasks of the event loop. Other processes (the CLI) may write to the same file; writers wait for each other for up to 5 s.
+ * All embedded drivers write through it. Reads on `db` see only committed data, because no transaction stays open
+ * between tasks of the event loop. Other processes (the CLI) may write to the same file; writers wait for each other
+ * for up to 5 s.
  */
 export class SqliteFile {
   readonly db: DatabaseSync;

@@ -49,7 +49,8 @@ describe('a copy of a store', () => {
     const progress: number[] = [];
     const report = await copy(at('copy.db'), ({ done }) => {
       progress.push(done);
-      if (progress.length < 100) add.run(6 + progress.length); // a copy that restarts at every commit would not end before that
+      // A copy that restarts at every commit would not end before that.
+      if (progress.length < 100) add.run(6 + progress.length);
     });
     expect(progress.length).toBeLessThan(10);
     expect(progress).toEqual([...progress].sort((a, b) => a - b));

@@ -4,7 +4,10 @@ import { labelled } from './rendered-message.ts';
 
 const texts = z.record(z.string(), z.string());
 
-/** An alert as Alertmanager and Grafana send it: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
+/**
+ * An alert as Alertmanager and Grafana send it:
+ * https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
+ */
 export const alertSchema = z.object({
   status: z.string().nullish(),
   labels: texts,

@@ -13,7 +13,9 @@ export interface EventText {
   readonly outcome?: string | null | undefined;
 }
 
-/** A kind of event, the payload keys that identify it without a header (empty: only the header does), and its content. */
+/**
+ * A kind of event, the payload keys that identify it without a header (empty: only the header does), and its content.
+ */
 export interface GithubEvent {
   readonly name: string;
   readonly keys: readonly string[];

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { alertLines, alertName, alertPriority, alertSchema, firingSeverities } from './alerts.ts';
 import { labelled, renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
-/** Prometheus Alertmanager's webhook, version 4: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
+/**
+ * Prometheus Alertmanager's webhook, version 4:
+ * https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
+ */
 export const alertmanagerSchema = z.object({
   status: z.enum(['firing', 'resolved']),
   receiver: z.string().nullish(),

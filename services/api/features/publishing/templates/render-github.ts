@@ -28,8 +28,8 @@ type Common = z.output<typeof commonSchema>;
 const bodyCodePoints = 2_000;
 
 /**
- * Renders an event of a GitHub webhook. `eventName` is the header `X-GitHub-Event`; without it the payload's keys identify
- * the event. Other events show their name and action. Throws 422 if the payload lacks fields of its event.
+ * Renders an event of a GitHub webhook. `eventName` is the header `X-GitHub-Event`; without it the payload's keys
+ * identify the event. Other events show their name and action. Throws 422 if the payload lacks fields of its event.
  */
 export function renderGithub(payload: object, eventName: string | undefined): RenderedMessage {
   const common = validate(commonSchema, payload);

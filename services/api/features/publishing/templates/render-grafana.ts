@@ -3,7 +3,8 @@ import { alertLines, alertPriority, alertSchema, firingSeverities } from './aler
 import { renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
 /**
- * Grafana's webhook contact point: https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/
+ * Grafana's webhook contact point:
+ * https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/
  * Versions before 9 send only `state`.
  */
 export const grafanaSchema = z

@@ -10,8 +10,8 @@ import type { RenderedMessage } from './rendered-message.ts';
 export const templateNames = ['alertmanager', 'grafana', 'github'] as const;
 
 /**
- * Renders a webhook's body as a message with the named template. Throws 422 for an unknown name, and for a body that does
- * not match the template, naming the invalid fields.
+ * Renders a webhook's body as a message with the named template. Throws 422 for an unknown name, and for a body that
+ * does not match the template, naming the invalid fields.
  */
 export function renderTemplate(name: string, body: Buffer, headers: NodeJS.Dict<string | string[]>): RenderedMessage {
   switch (name.trim().toLowerCase()) {

@@ -89,7 +89,9 @@ async function mail(
   }
 }
 
-/** Stores the invite, replacing an expired one for this email. Throws 404, 403 for a full team or too many invites, 409. */
+/**
+ * Stores the invite, replacing an expired one for this email. Throws 404, 403 for a full team or too many invites, 409.
+ */
 async function prepare(documents: Documents, id: string, wish: Wish): Promise<Prepared<TeamInvite>> {
   const { teamId, email, now } = wish;
   const team = await findTeam(documents, teamId);
