@@ -1,16 +1,12 @@
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import {
-  createSecureServer,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2';
+import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
 import { generate } from 'selfsigned';
 import { apnsRequestFault, type ApnsFault } from './apns-request.ts';
+import { http2Sessions } from './http2-sessions.ts';
 import { nextBehaviour } from './next-behaviour.ts';
 import { readBody } from './read-body.ts';
 
@@ -65,7 +61,10 @@ export interface ApnsSimulator {
   /** All distinct provider tokens. */
   readonly providerTokens: ReadonlySet<string>;
   readonly connections: number;
-  /** Sets the behavior for a device token, or for all others (`*`). A list applies one entry per request; the last one stays. */
+  /**
+   * Sets the behavior for a device token, or for all others (`*`). A list applies one entry per request; the last one
+   * stays.
+   */
   script(token: string, ...behaviours: ApnsBehaviour[]): void;
   /** Sends GOAWAY on every connection, as APNs does before maintenance. */
   goAway(): void;
@@ -115,18 +114,13 @@ export async function startApnsSimulator(options: ApnsOptions = {}): Promise<Apn
     requests: [],
     scripts: new Map(),
     providerTokens: new Set(),
-    connections: 0,
   };
-  const sessions = new Set<ServerHttp2Session>();
   const server = createSecureServer({ key: tlsKey, cert, settings: { maxConcurrentStreams: 1_000 } });
   // Uses streams directly, because request and response objects would double the cost.
   server.on('stream', (stream, headers) => {
     answer(state, stream, headers).catch(() => stream.destroy());
   });
-  server.on('session', (session) => {
-    state.connections += 1;
-    sessions.add(session.on('close', () => sessions.delete(session)).on('error', () => undefined));
-  });
+  const sessions = http2Sessions(server);
   await once(server.listen(options.port ?? 0, host), 'listening');
   return {
     url: `https://${host}:${(server.address() as AddressInfo).port}`,
@@ -139,14 +133,14 @@ export async function startApnsSimulator(options: ApnsOptions = {}): Promise<Apn
     requests: state.requests,
     providerTokens: state.providerTokens,
     get connections() {
-      return state.connections;
+      return sessions.opened;
     },
     script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
-    goAway: () => sessions.forEach((session) => (session.destroyed ? undefined : session.goaway())),
+    goAway: () => sessions.goAway(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const session of sessions) session.destroy();
+        sessions.destroy();
       }),
   };
 }
@@ -158,7 +152,6 @@ interface State {
   readonly requests: { at: number; token: string; status: number; reason: string | null }[];
   readonly scripts: Map<string, ApnsBehaviour[]>;
   readonly providerTokens: Set<string>;
-  connections: number;
 }
 
 /** The provider token of each connection and its arrival time. */

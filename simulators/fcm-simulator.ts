@@ -1,17 +1,13 @@
 import { once } from 'node:events';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import {
-  createServer as createHttp2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2';
+import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
 import { fcmMessageFault, type FcmFault } from './fcm-message.ts';
+import { http2Sessions } from './http2-sessions.ts';
 import { nextBehaviour } from './next-behaviour.ts';
 import { readBody } from './read-body.ts';
 
@@ -51,7 +47,9 @@ export interface FcmSimulator {
   readonly connections: number;
   /** The issued access tokens. */
   readonly accessTokens: ReadonlySet<string>;
-  /** Sets the behavior for a token, or for all others (`*`). A list applies one entry per request; the last one stays. */
+  /**
+   * Sets the behavior for a token, or for all others (`*`). A list applies one entry per request; the last one stays.
+   */
   script(token: string, ...behaviours: FcmBehaviour[]): void;
   /** Revokes all issued access tokens. */
   revoke(): void;
@@ -79,7 +77,6 @@ interface State {
   readonly accessTokens: Set<string>;
   tokenUri: string;
   tokensToRefuse: number;
-  connections: number;
 }
 
 const host = '127.0.0.1';
@@ -103,18 +100,13 @@ export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSi
     accessTokens: new Set(),
     tokenUri: '',
     tokensToRefuse: 0,
-    connections: 0,
   };
-  const sessions = new Set<ServerHttp2Session>();
   const server = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } });
   // Uses streams directly, because request and response objects would double the cost.
   server.on('stream', (stream, headers) => {
     answer(state, stream, headers).catch(() => stream.destroy());
   });
-  server.on('session', (session) => {
-    state.connections += 1;
-    sessions.add(session.on('close', () => sessions.delete(session)).on('error', () => undefined));
-  });
+  const sessions = http2Sessions(server);
   const tokens = createServer((request, response) => {
     giveToken(state, request, response).catch(() => response.destroy());
   });
@@ -136,14 +128,14 @@ export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSi
     requests: state.requests,
     accessTokens: state.accessTokens,
     get connections() {
-      return state.connections;
+      return sessions.opened;
     },
     script: (token, ...behaviours) => void state.scripts.set(token, behaviours),
     revoke: () => state.accessTokens.clear(),
     refuseTokens: (count) => void (state.tokensToRefuse = count),
-    goAway: () => sessions.forEach((session) => (session.destroyed ? undefined : session.goaway())),
+    goAway: () => sessions.goAway(),
     async close() {
-      for (const session of sessions) session.destroy();
+      sessions.destroy();
       tokens.closeAllConnections();
       await Promise.all([server, tokens].map((one) => new Promise((resolve) => one.close(resolve))));
     },

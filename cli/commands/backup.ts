@@ -3,6 +3,7 @@ import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import type { CopyProgress } from '@tocsin/shared/ports/backup.ts';
 import { Command } from 'commander';
 import { printObject, type PrintOptions } from '../operator/operator-store.ts';
+import { reportProgress } from '../output/report-progress.ts';
 
 /** `tocsin backup`: writes the whole store to one file, also while the server runs. */
 export function backupCommand(): Command {
@@ -33,6 +34,6 @@ function progressLines(): (progress: CopyProgress) => void {
     const tenths = Math.floor((10 * done) / Math.max(1, total));
     if (tenths <= reported) return;
     reported = tenths;
-    process.stderr.write(`${reported * 10} % of ${total.toLocaleString('en')} copied\n`);
+    reportProgress(`${reported * 10} % of ${total.toLocaleString('en')} copied`);
   };
 }

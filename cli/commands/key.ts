@@ -31,6 +31,7 @@ import {
 } from '../operator/operator-store.ts';
 import { readInput } from '../options/read-input.ts';
 import { timeOption } from '../options/time-option.ts';
+import { withJson } from '../options/with-json.ts';
 
 /** `tocsin key …`: manages the API keys of accounts. Works with or without a running server. */
 export function keyCommand(): Command {
@@ -43,7 +44,7 @@ Examples:
   tocsin key create ada@example.org --name ci --scopes publish --expires 2030-12-31
   tocsin key find < leaked.txt`,
     );
-  for (const command of [
+  return withJson(key, [
     list(),
     show(),
     find(),
@@ -51,10 +52,7 @@ Examples:
     activity('revoke', false),
     activity('enable', true),
     remove(),
-  ]) {
-    key.addCommand(command.option('--json', 'print one line of JSON'));
-  }
-  return key;
+  ]);
 }
 
 const accountArgument = ['<account>', 'email address, username or ID'] as const;

@@ -11,6 +11,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { operatorAudit, printObject, withStore, type PrintOptions } from '../operator/operator-store.ts';
 import { timeOption } from '../options/time-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
+import { withJson } from '../options/with-json.ts';
 
 /** `tocsin push …`: lists and retries failed pushes. Works while a server runs. */
 export function pushCommand(): Command {
@@ -21,8 +22,7 @@ Examples:
   tocsin push dead --topic backups
   tocsin push renotify --topic backups --from 2030-01-30 --to 2030-01-31`,
   );
-  for (const command of [dead(), redrive(), renotify()]) push.addCommand(command.option('--json', 'print JSON'));
-  return push;
+  return withJson(push, [dead(), redrive(), renotify()]);
 }
 
 const shownMax = 1_000;

@@ -5,36 +5,30 @@ import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from '../operator/operator-store.ts';
-import { reportProgress } from '../output/report-progress.ts';
+import { progressOf } from '../output/report-progress.ts';
 
-/** Records between two lines of progress. */
-const reportEvery = 100_000;
-
-/** `tocsin log repair`: stores messages of the log that history lacks. To read a topic of this name: `tocsin log Repair`. */
+/**
+ * `tocsin log repair`: stores records of the log that history lacks. To read a topic of this name: `tocsin log Repair`.
+ */
 export function repairLogCommand(): Command {
   return new Command('repair')
-    .description('compare the log with history, and store messages that history lacks; works while nodes run')
-    .option('--dry-run', 'only count the missing messages')
+    .description(
+      'compare the log with history, and store messages, edits and deletions that history lacks; works while nodes run',
+    )
+    .option('--dry-run', 'only count the missing records')
     .option('--json', 'print one line of JSON: {compared, missing}')
     .action(async ({ dryRun = false }: { dryRun?: boolean }, command: Command) => {
       const { json } = command.optsWithGlobals<PrintOptions>(); // the parent command `tocsin log` parses this option
       const config = loadConfig(process.env);
       const engine = await openEngine(config, { clock: systemClock, log: openLogger('cli', 'error') });
       try {
-        let reported = 0;
+        const report = progressOf('records compared');
         const result = await repairHistory(
           { ...engine, clock: systemClock },
-          {
-            isDryRun: dryRun,
-            onProgress: ({ compared }) => {
-              if (compared - reported < reportEvery) return;
-              reported = compared;
-              reportProgress(`${compared} records compared`);
-            },
-          },
+          { isDryRun: dryRun, onProgress: ({ compared }) => report(compared) },
         );
         const { compared, missing } = result;
-        const outcome = dryRun ? `history lacks ${missing} messages` : `${missing} missing messages stored`;
+        const outcome = dryRun ? `history lacks ${missing} records` : `${missing} missing records stored`;
         process.stdout.write(
           `${json === true ? JSON.stringify(result) : `${compared} records compared, ${outcome}`}\n`,
         );

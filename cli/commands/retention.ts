@@ -15,6 +15,7 @@ import { Command, Option } from 'commander';
 import { operatorAudit, printObject, withStore, type PrintOptions } from '../operator/operator-store.ts';
 import { timeOption } from '../options/time-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
+import { withJson } from '../options/with-json.ts';
 
 const shownMax = 1_000;
 /** A date without a time includes the whole day. */
@@ -31,9 +32,7 @@ Examples:
   tocsin retention plan
   tocsin retention pause --reason 'before the migration'`,
     );
-  for (const command of [plan(), run(), history(), pause(), resume(), confirm()])
-    retention.addCommand(command.option('--json', 'print JSON'));
-  return retention;
+  return withJson(retention, [plan(), run(), history(), pause(), resume(), confirm()]);
 }
 
 function plan(): Command {

@@ -34,6 +34,7 @@ import {
   type PrintOptions,
 } from '../operator/operator-store.ts';
 import { removalDeps } from '../operator/removal-deps.ts';
+import { withJson } from '../options/with-json.ts';
 
 /** `tocsin team …`: manages teams. Works with or without a running server. */
 export function teamCommand(): Command {
@@ -46,17 +47,14 @@ Examples:
   tocsin team list --deactivated
   tocsin team members pumps`,
     );
-  for (const command of [
+  return withJson(team, [
     list(),
     show(),
     members(),
     activity('deactivate', false),
     activity('reactivate', true),
     remove(),
-  ]) {
-    team.addCommand(command.option('--json', 'print one line of JSON'));
-  }
-  return team;
+  ]);
 }
 
 const teamArgument = ['<team>', 'name or ID of the team'] as const;

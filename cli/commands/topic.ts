@@ -25,6 +25,7 @@ import {
   type PrintOptions,
 } from '../operator/operator-store.ts';
 import { removalDeps } from '../operator/removal-deps.ts';
+import { withJson } from '../options/with-json.ts';
 
 /** `tocsin topic …`: manages topics. The operator commands work with or without a running server. */
 export function topicCommand(): Command {
@@ -39,7 +40,7 @@ Examples:
   tocsin topic list --owner ada@example.org
   tocsin topic hold backups`,
   );
-  for (const command of [
+  return withJson(topic, [
     createTopicCommand(),
     list(),
     show(),
@@ -50,9 +51,7 @@ Examples:
     hold('release', { isHeld: false, description: 'end a legal hold; the next sweep removes expired messages' }),
     heldMessagesCommand(),
     remove(),
-  ])
-    topic.addCommand(command.option('--json', 'print one line of JSON'));
-  return topic;
+  ]);
 }
 
 const nameArgument = ['<name>', 'name of the topic, case-insensitive'] as const;

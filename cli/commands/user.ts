@@ -42,6 +42,7 @@ import {
 } from '../operator/operator-store.ts';
 import { haveDone } from '../operator/removal-deps.ts';
 import { wholeNumber } from '../options/whole-number.ts';
+import { withJson } from '../options/with-json.ts';
 
 const makeId = idSource(systemClock);
 
@@ -57,7 +58,7 @@ Examples:
   tocsin user create ada@example.org --username ada --password-stdin < password.txt
   tocsin user set-tier ada@example.org TEAM --expires 2030-12-31`,
     );
-  for (const command of [
+  return withJson(user, [
     list(),
     show(),
     create(),
@@ -68,10 +69,7 @@ Examples:
     activity('disable', false),
     activity('enable', true),
     remove(),
-  ]) {
-    user.addCommand(command.option('--json', 'print one line of JSON'));
-  }
-  return user;
+  ]);
 }
 
 function list(): Command {

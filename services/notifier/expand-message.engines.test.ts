@@ -3,7 +3,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { NewJob } from '@tocsin/shared/ports/job-queue.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
-import { expandMessages } from './expand-message.ts';
+import { expandMessages, recipientLookup } from './expand-message.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
 describe(`expand messages to jobs, ${engineUnderTest}`, () => {
@@ -16,14 +16,17 @@ describe(`expand messages to jobs, ${engineUnderTest}`, () => {
   /** Returns the IDs of messages with jobs after a batch of one message per topic. */
   async function expand(...topics: Topic[]): Promise<string[]> {
     const jobs: NewJob[] = [];
-    const jobQueue = { add: async (_queue: string, added: readonly NewJob[]) => void jobs.push(...added) };
+    const jobQueue = {
+      add: async (_queue: string, added: readonly NewJob[]) => void jobs.push(...added),
+      hasRoom: () => Promise.resolve(true),
+    };
     const records = topics.map((topic, offset) => {
       const message = newMessage(topic.id, { id: `message-of-${topic.id}` });
       return { partition: 0, offset, record: { type: 'message' as const, timestamp: message.timestamp, message } };
     });
     await expandMessages(
-      { engine: { deliveries: at.engine.deliveries, jobQueue }, clock: at.clock },
-      { partition: 0, records, nextOffset: records.length, signal: new AbortController().signal },
+      { clock: at.clock, jobQueue, hasRecipients: recipientLookup(at.engine.deliveries) },
+      { records, signal: new AbortController().signal },
     );
     return jobs.map(({ data }) => String(data['messageId']));
   }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { pushQueueOf } from '@tocsin/shared/domain/push/push-job.ts';
+import { pushQueueOf, sendJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
@@ -134,6 +134,24 @@ describe(`the notifier, ${engineUnderTest}`, () => {
     expect(await at.engine.jobQueue.retryFailed(queue, letter!.id)).toBe(true);
     await eventually(async () => expect(await deliveriesOf(at, message.id)).toMatchObject([{ status: 'sent' }]));
     expect(tokensOf(at, message.id)).toEqual([device.pushToken]);
+  });
+
+  test('retries a push whose job an older version wrote without its platform', async () => {
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic);
+    at.expo.script(device.pushToken, { kind: 'status', status: 503, retryAfterSeconds: 3_600 }, { kind: 'ok' });
+    await at.start();
+    const { id: messageId, priority } = await at.publish(topic);
+    const [row] = await eventually(async () => {
+      const rows = await deliveriesOf(at, messageId);
+      return rows[0]?.status === 'retrying' && rows;
+    });
+    // Its own job waits for an hour.
+    await at.engine.deliveries.record([{ ...row!, status: 'retrying', retryAt: at.clock() }], at.clock());
+    const job = { messageId, topicId: topic.id, targets: [row!], round: 1, giveUpAt: at.clock() + 60_000 };
+    const { id, data } = sendJob(newId(), job, { priority, delayMs: 0 });
+    await at.engine.jobQueue.add(pushQueueOf(priority), [{ id, data }]);
+    await eventually(async () => expect(await deliveriesOf(at, messageId)).toMatchObject([{ status: 'sent' }]));
   });
 
   test('does not retry a push for users who unsubscribed or lost access', async () => {

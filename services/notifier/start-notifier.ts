@@ -11,7 +11,7 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
 import { untraced, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
-import { expandMessages } from './expand-message.ts';
+import { expandMessages, recipientLookup } from './expand-message.ts';
 import { notifiedTimes } from './sending/notified-times.ts';
 import type { PushDeps, PushLimits } from './sending/push-deps.ts';
 import { openPushGateways } from './providers/open-push-gateways.ts';
@@ -37,15 +37,18 @@ export interface NotifierOptions {
   readonly tracing?: Tracing;
   /** Replaces the configured gateways; closed with the notifier. */
   readonly gateways?: ReadonlyMap<Platform, PushGateway>;
-  /** Whether an API runs in the same process: then fewer normal pushes run concurrently, because bursts would delay publishes. */
+  /**
+   * Whether an API runs in the same process: then fewer normal pushes run concurrently, because bursts would delay
+   * publishes.
+   */
   readonly isBesideApi?: boolean;
   /** For tests that cannot wait for an hour. */
   readonly limits?: Partial<PushLimits>;
 }
 
 /**
- * Concurrent jobs, which mostly wait for the store and the provider; few enough that no claim becomes stale while it waits.
- * Measured: four normal jobs next to an API doubled the median of its publishes and sent no faster.
+ * Concurrent jobs, which mostly wait for the store and the provider; few enough that no claim becomes stale while it
+ * waits. Measured: four normal jobs next to an API doubled the median of its publishes and sent no faster.
  */
 const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideApi'>) => ({
   [pushQueues.urgent]: 4,
@@ -78,8 +81,8 @@ function watchProviders(
 }
 
 /**
- * Starts the notifier: adds jobs for new messages, and processes jobs and emails. Any number of notifiers share the work.
- * `close` accepts no further work, waits for running batches, and closes nothing that it did not open.
+ * Starts the notifier: adds jobs for new messages, and processes jobs and emails. Any number of notifiers share the
+ * work. `close` accepts no further work, waits for running batches, and closes nothing that it did not open.
  */
 export async function startNotifier(options: NotifierOptions): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = options;
@@ -115,9 +118,10 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       workers.push({ close: () => worker.close(sendTimeoutMs) });
     }
     workers.push(await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents }));
+    const expanding = { clock, jobQueue: engine.jobQueue, hasRecipients: recipientLookup(engine.deliveries) };
     const consumption = await engine.eventLog.consume({
       group: notifierGroup,
-      onBatch: (batch) => expandMessages({ engine, clock }, batch),
+      onBatch: (batch) => expandMessages(expanding, batch),
     });
     own.add(() => consumption.close());
     own.add(() => closing.abort());

@@ -23,14 +23,14 @@ export const registrations: Collection<Registration> = {
   },
 };
 
-/** The maximum that waits for one address; a newer one replaces the oldest. */
+/** The maximum number of registrations that wait for one address; a newer one replaces the oldest. */
 export const registrationsMax = 20;
-/** More than hold one username. */
-const lookedAtMax = 100;
+/** Registrations per read. Above `registrationsMax`, and above the addresses that realistically share one username. */
+const readMax = 100;
 
 /** Returns the registrations that wait for the address, oldest first. */
 export function findRegistrations(documents: Documents, email: string): Promise<Registration[]> {
-  return documents.find(registrations, { index: 'byEmail', equals: { email }, limit: lookedAtMax });
+  return documents.find(registrations, { index: 'byEmail', equals: { email }, limit: readMax });
 }
 
 /** Returns the registration with the emailed token, or null. */
@@ -44,7 +44,7 @@ export async function isUsernameReserved(documents: Documents, usernameKey: stri
   const found = await documents.find(registrations, {
     index: 'byUsername',
     equals: { usernameKey },
-    limit: lookedAtMax,
+    limit: readMax,
   });
   return found.some((registration) => registration.email !== email);
 }
@@ -54,7 +54,9 @@ export async function removeRegistrations(documents: Documents, email: string): 
   return (await findRegistrations(documents, email)).map(({ id }) => write.remove(registrations, id));
 }
 
-/** Stores the token that is about to be emailed and invalidates the earlier one. Null if the registration was removed. */
+/**
+ * Stores the token that is about to be emailed and invalidates the earlier one. Null if the registration was removed.
+ */
 export async function setRegistrationToken(
   documents: Documents,
   id: string,

@@ -8,6 +8,7 @@ export interface CheckedJob {
   readonly priority: number;
   readonly attempts: number;
   readonly backoffMs: number;
+  readonly isRemembered: boolean;
 }
 
 const hourMs = 3_600_000;
@@ -39,6 +40,7 @@ export function checkedJob({
   priority = 50,
   attempts = 10,
   backoffMs = 1_000,
+  isRemembered = true,
 }: NewJob): CheckedJob {
   checkId(id);
   if (!Number.isInteger(priority) || priority < 1 || priority > 100)
@@ -46,7 +48,7 @@ export function checkedJob({
   if (!Number.isInteger(attempts) || attempts < 1)
     throw new RangeError(`a job must have at least one attempt, got ${attempts}`);
   if (!(delayMs >= 0) || !(backoffMs >= 0)) throw new RangeError("a job's delay and backoff must not be negative");
-  return { id, data, delayMs: Math.ceil(delayMs), priority, attempts, backoffMs };
+  return { id, data, delayMs: Math.ceil(delayMs), priority, attempts, backoffMs, isRemembered };
 }
 
 export function checkId(id: string): void {

@@ -7,8 +7,9 @@ import type { Collection } from './documents.ts';
  * The recipients of a message and the delivery ledger, which records the outcome of each push. Both are large, so they
  * have their own port next to the documents.
  *
- * Drivers query the `subscriptions` and `devices` collections of the document store directly. Guarantee: at most one caller at a time holds the claim on a (message, device), across processes and crashes.
- * Every call throws AppError `unavailable` if the store is unreachable.
+ * Drivers query the `subscriptions` and `devices` collections of the document store directly. Guarantee: at most one
+ * caller at a time holds the claim on a (message, device), across processes and crashes. Every call throws AppError
+ * `unavailable` if the store is unreachable.
  */
 export interface Deliveries {
   /**
@@ -22,8 +23,8 @@ export interface Deliveries {
     page: { after: string | null; limit: number },
   ): Promise<{ recipients: Recipient[]; next: string | null }>;
 
-  /** Whether the topic has any subscription with mobile notifications enabled. */
-  hasRecipients(topicId: string): Promise<boolean>;
+  /** Returns those of the topics that have a subscription with mobile notifications enabled; at most 1,000 topics. */
+  topicsWithRecipients(topicIds: readonly string[]): Promise<Set<string>>;
 
   /**
    * Claims pushes before they are sent. Inserts missing rows as `pending`; takes over due `retrying` rows, and

@@ -12,6 +12,7 @@ export interface AnyCollection {
   readonly fields: { readonly [field: string]: FieldKind };
   readonly uniqueKeys: { readonly [name: string]: readonly string[] };
   readonly indexes: { readonly [name: string]: readonly string[] };
+  readonly retired?: readonly string[];
   readonly isAppendOnly?: boolean;
 }
 
@@ -62,6 +63,10 @@ export function checkCollection(collection: AnyCollection): void {
   for (const name of Object.keys(collection.uniqueKeys)) {
     if (Object.hasOwn(collection.indexes, name))
       throw new TypeError(`${collection.name}: ${name} is both a unique key and an index`);
+  }
+  for (const name of collection.retired ?? []) {
+    if (Object.hasOwn(collection.uniqueKeys, name) || Object.hasOwn(collection.indexes, name))
+      throw new TypeError(`${collection.name}: ${name} is declared and retired`);
   }
 }
 

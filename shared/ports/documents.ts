@@ -85,6 +85,9 @@ export type FieldKind = 'text' | 'integer' | 'real' | 'boolean' | 'time' | 'json
 /**
  * The declaration of a document collection, from which drivers create tables and models.
  * Fields of indexes and unique keys must be text, integer, boolean or time.
+ *
+ * During an upgrade, nodes of two versions use a collection. Therefore declarations only grow: an index with other
+ * fields has another name, and one that is not needed any more stays until a later version retires it.
  */
 export interface Collection<T extends Document> {
   readonly name: string;
@@ -92,6 +95,8 @@ export interface Collection<T extends Document> {
   /** Lists of fields whose combined values are unique. Documents with null in one of the fields are exempt. */
   readonly uniqueKeys: { readonly [name: string]: readonly (keyof T & string)[] };
   readonly indexes: { readonly [name: string]: readonly (keyof T & string)[] };
+  /** Former unique keys and indexes that no version in use needs. Drivers drop them. */
+  readonly retired?: readonly string[];
   /** Documents can only be inserted, accumulated and removed: `update`, `increment` and `raise` throw TypeError. */
   readonly isAppendOnly?: boolean;
 }

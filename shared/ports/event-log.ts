@@ -30,7 +30,7 @@ export interface EventLog {
 
   /**
    * Returns the number of uncommitted offsets of the group over all partitions: an upper bound of the remaining
-   * records, 0 if no record remains. Throws `unavailable`.
+   * records, 0 if no record remains. Leaves out partitions whose broker is lost. Throws `unavailable`.
    */
   lag(group: string): Promise<number>;
 
@@ -38,12 +38,17 @@ export interface EventLog {
   unread(group: string): UnreadRecords;
 
   /**
-   * Resolves if the log responds within two seconds; throws otherwise, and if it lost records that this process published or
-   * handled. For readiness.
+   * Resolves if the log responds within two seconds and accepts records on a partition at least; throws otherwise, and
+   * if it lost records that this process published or handled. For readiness.
    */
-  ping(): Promise<void>;
+  ping(): Promise<LogHealth>;
 
   close(): Promise<void>;
+}
+
+export interface LogHealth {
+  /** Partitions that accept no records at present, because their broker is lost. */
+  readonly unavailablePartitions: number;
 }
 
 /** Records that a group could not read. */
@@ -58,8 +63,8 @@ export interface ConsumeOptions {
   readonly group: string;
   /**
    * Returns where a member starts on an assigned partition: the offset of the next record, or null to start at the
-   * group's committed offset, which is the start of the log for a new group. The signal is aborted when the member loses
-   * the partition or closes.
+   * group's committed offset, which is the start of the log for a new group. The signal is aborted when the member
+   * loses the partition or closes.
    */
   readonly startAt?: (partition: number, signal: AbortSignal) => Promise<number | null>;
   /**

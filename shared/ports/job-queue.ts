@@ -1,9 +1,9 @@
 /**
  * Durable job queues with any number of workers.
  *
- * Guarantees: an added job runs at least once, even after SIGKILL of a worker (its lease ends, and another
- * worker takes over within 15 seconds); retries, delays and schedules are durable; a schedule fires once per slot across
- * replicas. Jobs contain IDs, but no message text, tokens or addresses, because operators can read the queue.
+ * Guarantees: an added job runs at least once, even after SIGKILL of a worker (its lease ends, and another worker takes
+ * over within 15 seconds); retries, delays and schedules are durable; a schedule fires once per slot across replicas.
+ * Jobs contain IDs, but no message text, tokens or addresses, because operators can read the queue.
  */
 export interface JobQueue {
   /**
@@ -13,6 +13,12 @@ export interface JobQueue {
    * if the queue is unreachable.
    */
   add(queue: string, jobs: readonly NewJob[]): Promise<void>;
+
+  /**
+   * Whether callers may add jobs for work that can wait elsewhere, such as records of the log. False while the engine
+   * needs its remaining memory to process the jobs that it has. At most 50 ms old.
+   */
+  hasRoom(): Promise<boolean>;
 
   /** Starts a worker that runs up to `concurrency` jobs at a time: lower priority numbers first, then oldest first. */
   work(queue: string, options: WorkOptions): Promise<Worker>;
@@ -55,6 +61,8 @@ export interface NewJob {
   readonly attempts?: number;
   /** The pause after the n-th failed run is `backoffMs × 2^(n-1)`, at most an hour. Default 1,000. */
   readonly backoffMs?: number;
+  /** False for an ID that is never added again: the queue may forget the job when it finishes. Default true. */
+  readonly isRemembered?: boolean;
 }
 
 export interface Job {

@@ -3,12 +3,13 @@ import type { Engine } from '../ports/engine.ts';
 import { checkReadiness } from './health.ts';
 
 const answers = { ping: () => Promise.resolve() };
+const logAnswers = (unavailablePartitions: number) => ({ ping: () => Promise.resolve({ unavailablePartitions }) });
 const fails = { ping: () => Promise.reject(new Error('away')) };
 const hangs = { ping: () => new Promise<void>(() => {}) };
 const staying = new AbortController().signal;
 const engine = (parts: object): Engine =>
   ({
-    eventLog: answers,
+    eventLog: logAnswers(0),
     messages: answers,
     documents: answers,
     jobQueue: answers,
@@ -31,6 +32,14 @@ test('names the failed component and reports down', async () => {
   expect(await checkReadiness(engine({ eventLog: fails, bus: fails }), staying)).toMatchObject({
     status: 'down',
     parts: { log: 'down', database: 'ok', bus: 'down' },
+  });
+});
+
+test('stays ready while some partitions are unavailable, and reports how many', async () => {
+  expect(await checkReadiness(engine({ eventLog: logAnswers(2) }), staying)).toEqual({
+    status: 'ok',
+    parts: { log: 'ok', database: 'ok', queue: 'ok', bus: 'ok' },
+    unavailable_partitions: 2,
   });
 });
 

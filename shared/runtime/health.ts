@@ -16,6 +16,11 @@ export interface Readiness {
     readonly queue: PartState;
     readonly bus: PartState;
   };
+  /**
+   * Partitions of the log that accept no records at present; absent without such partitions. The node serves the
+   * others.
+   */
+  readonly unavailable_partitions?: number;
 }
 
 /** A component without a response after this time counts as down. */
@@ -29,20 +34,32 @@ export async function checkReadiness(
   engine: Pick<Engine, 'eventLog' | 'messages' | 'documents' | 'jobQueue' | 'bus'>,
   leaving: Pick<AbortSignal, 'aborted'>,
 ): Promise<Readiness> {
-  const [log, messages, documents, queue, bus] = (await Promise.all(
-    [engine.eventLog, engine.messages, engine.documents, engine.jobQueue, engine.bus].map(stateOf),
-  )) as [PartState, PartState, PartState, PartState, PartState];
-  const database = messages === 'ok' && documents === 'ok' ? 'ok' : 'down';
-  const parts = { log, database, queue, bus } as const;
-  return { status: leaving.aborted || Object.values(parts).includes('down') ? 'down' : 'ok', parts };
+  const [log, messages, documents, queue, bus] = await Promise.all([
+    pingOf(engine.eventLog),
+    pingOf(engine.messages),
+    pingOf(engine.documents),
+    pingOf(engine.jobQueue),
+    pingOf(engine.bus),
+  ]);
+  const stateOf = (...answers: unknown[]): PartState => (answers.includes(null) ? 'down' : 'ok');
+  const parts = {
+    log: stateOf(log),
+    database: stateOf(messages, documents),
+    queue: stateOf(queue),
+    bus: stateOf(bus),
+  } as const;
+  const unavailable = log?.unavailablePartitions ?? 0;
+  return {
+    status: leaving.aborted || Object.values(parts).includes('down') ? 'down' : 'ok',
+    parts,
+    ...(unavailable > 0 ? { unavailable_partitions: unavailable } : {}),
+  };
 }
 
-async function stateOf(part: { ping(): Promise<void> }): Promise<PartState> {
+/** Returns the component's answer; null if it is down. */
+async function pingOf<T>(part: { ping(): Promise<T> }): Promise<T | null> {
   const ping = Promise.resolve().then(() => part.ping());
-  return within(pingTimeoutMs, 'a part’s answer', ping).then(
-    () => 'ok',
-    () => 'down',
-  );
+  return within(pingTimeoutMs, 'a part’s answer', ping).catch(() => null);
 }
 
 export interface HealthOptions {

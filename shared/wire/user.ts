@@ -65,32 +65,15 @@ export function toOperatorUserJson(user: User, now: number): z.infer<typeof oper
 }
 
 export function toAuthUserJson(user: User, now: number): z.infer<typeof authUserSchema> {
-  return {
-    id: user.id,
-    email: user.email,
-    username: user.username,
-    avatar_url: user.avatarUrl,
-    subscription_tier: tierInForce(user, now),
-    is_verified: user.isVerified,
-    is_active: user.isActive,
-    created_at: toIso(user.createdAt),
-    last_login: isoOrNull(user.lastLogin),
-    oauth_provider: user.oauthProvider,
-    terms_accepted_at: isoOrNull(user.termsAcceptedAt),
-  };
+  const { subscription_expires_at: _, ...shown } = toUserJson(user, now);
+  return { ...shown, oauth_provider: user.oauthProvider, terms_accepted_at: isoOrNull(user.termsAcceptedAt) };
 }
 
 export function toExportedUserJson(user: User, now: number): z.infer<typeof exportedUserSchema> {
+  const { id, is_active: _, ...shown } = toUserJson(user, now);
   return {
-    user_id: user.id,
-    email: user.email,
-    username: user.username,
-    avatar_url: user.avatarUrl,
-    subscription_tier: tierInForce(user, now),
-    subscription_expires_at: isoOrNull(user.tierExpiresAt),
-    is_verified: user.isVerified,
-    created_at: toIso(user.createdAt),
-    last_login: isoOrNull(user.lastLogin),
+    user_id: id,
+    ...shown,
     oauth_provider: user.oauthProvider,
     terms_accepted_at: isoOrNull(user.termsAcceptedAt),
   };

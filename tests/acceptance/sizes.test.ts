@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { reservedTopicNames } from '@tocsin/shared/testing/reserved-topic-names.ts';
 import { newRegistration } from '../support/registration.ts';
 import { Client, createTopic, newTopicName, type Answer } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -42,43 +43,6 @@ const lengths = (field: string, min: number, max: number): Bounds => ({
   bad: ['🔔'.repeat(max + 1), ...(min > 1 ? ['🔔'.repeat(min - 1)] : min === 1 ? [''] : [])],
 });
 
-const reserved = [
-  'api',
-  'auth',
-  'sse',
-  'ws',
-  'docs',
-  'openapi',
-  'health',
-  'metrics',
-  'console',
-  'assets',
-  'static',
-  'admin',
-  'json',
-  'tocsin',
-  'v1',
-  'my',
-  'public',
-  'topics',
-  'messages',
-  'keys',
-  'users',
-  'teams',
-  'devices',
-  'subscriptions',
-  'app',
-  'file',
-  'account',
-  'settings',
-  'signup',
-  'login',
-  'healthz',
-  'livez',
-  'readyz',
-  'v2',
-];
-
 describe('a topic', () => {
   const create = (field: string) => (value: unknown) =>
     owner.post('/api/topics', { name: newTopicName(), [field]: value });
@@ -104,7 +68,7 @@ describe('a topic', () => {
     expect([200, 201, 409]).toContain((await owner.post('/api/topics', { name: newWord(1) })).status);
   });
 
-  test.each(reserved)('cannot be called %s, in any case', async (name) => {
+  test.each(reservedTopicNames)('cannot be called %s, in any case', async (name) => {
     for (const written of [name, name.toUpperCase(), name[0]!.toUpperCase() + name.slice(1)]) {
       expect(await owner.post('/api/topics', { name: written })).toMatchObject({
         status: 422,

@@ -57,7 +57,7 @@ export const boundaries: readonly Boundary[] = [
       'shared/collections',
     ],
   },
-  { of: 'shared/installation/transfer', mayImport: ['shared/domain', 'shared/ports'] },
+  { of: 'shared/installation/transfer', mayImport: ['shared/domain', 'shared/ports', 'shared/platform'] },
   { of: 'shared/runtime/tracing', mayImport: beneathDrivers, packages: tracingPackages },
   { of: 'shared/drivers/*.ts', mayImport: beneathDrivers },
   { of: 'shared/drivers/cluster', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: clusterPackages },

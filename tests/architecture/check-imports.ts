@@ -2,7 +2,7 @@ import { matchesGlob } from 'node:path/posix';
 import { boundaries, ownedPackages, type Boundary } from './boundaries.ts';
 import type { Import } from './read-imports.ts';
 
-const testSuffix = /\.(test|contract|fixtures?|place|child|child-process)\.ts$/;
+const testSuffix = /\.(test|contract|fixtures|place|child|child-process)\.ts$/;
 const testFolders = ['tests', 'tools', 'shared/testing', 'shared/contracts', 'simulators'];
 
 /** Whether the file is used only for tests or development. */

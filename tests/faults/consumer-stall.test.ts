@@ -5,7 +5,7 @@ import {
   apiKeys,
   startKafkaProxy,
   type ResponseFault,
-} from '@tocsin/shared/drivers/cluster/kafka/kafka-proxy.fixture.ts';
+} from '@tocsin/shared/drivers/cluster/kafka/kafka-proxy.fixtures.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { collector, newGroup, testRecord } from '@tocsin/shared/contracts/event-log/event-log.fixtures.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newTopicName, testOptions } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.place.ts';
+import { kafkaGroupId } from '@tocsin/shared/drivers/cluster/kafka/kafka-group-id.ts';
 import { openKafkaEventLog } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-log.ts';
 import { collector, newGroup, testRecord } from '@tocsin/shared/contracts/event-log/event-log.fixtures.ts';
-import type { EventLog } from '@tocsin/shared/ports/event-log.ts';
+import type { EventLog, LogHealth } from '@tocsin/shared/ports/event-log.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { Kafka, logLevel, type Admin } from 'kafkajs';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
 import { startKafka, type KafkaEngine } from '../../tools/engines/start-kafka.ts';
@@ -18,6 +20,7 @@ interface Attempt {
   readonly id: string;
   readonly isAccepted: boolean;
   readonly endedAt: number;
+  readonly ms: number;
 }
 
 /** One publisher per partition, which continues after any error until it is stopped. */
@@ -27,11 +30,13 @@ function startPublishers(log: EventLog) {
   const publish = async (partition: number): Promise<void> => {
     while (!isStopped) {
       const record = testRecord();
+      const begunAt = performance.now();
       const isAccepted = await log.append(partition, record, 'alarms').then(
         () => true,
         () => false,
       );
-      attempts.push({ partition, id: record.message.id, isAccepted, endedAt: performance.now() });
+      const endedAt = performance.now();
+      attempts.push({ partition, id: record.message.id, isAccepted, endedAt, ms: endedAt - begunAt });
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
@@ -45,6 +50,45 @@ function startPublishers(log: EventLog) {
       await Promise.all(running);
     },
   };
+}
+
+/** Reads the log, and notes when each record was read. */
+async function startReader(log: EventLog, group: string) {
+  const readAt = new Map<string, number>();
+  const consumption = await log.consume({
+    group,
+    onBatch: ({ records }) => {
+      for (const { record } of records) readAt.set(record.message.id, performance.now());
+      return Promise.resolve();
+    },
+  });
+  return { readAt, close: () => consumption.close() };
+}
+
+/** Pings the log all the time. */
+function startPings(log: EventLog) {
+  const answers: (LogHealth | 'down')[] = [];
+  let isStopped = false;
+  const pinging = (async () => {
+    while (!isStopped) {
+      answers.push(await log.ping().catch(() => 'down' as const));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  })();
+  return {
+    answers,
+    stop: async () => {
+      isStopped = true;
+      await pinging;
+    },
+  };
+}
+
+/** The partition of Kafka's internal topic whose leader coordinates the group. */
+function coordinatingPartition(groupId: string, count: number): number {
+  let hash = 0;
+  for (const character of groupId) hash = (Math.imul(hash, 31) + character.charCodeAt(0)) | 0;
+  return (hash & 0x7f_ff_ff_ff) % count;
 }
 
 describeWithOwnEngines('the event log on three brokers, of which one is lost', () => {
@@ -72,6 +116,82 @@ describeWithOwnEngines('the event log on three brokers, of which one is lost', (
     const ofOthers = all.map(({ partitionId }) => partitionId).filter((partition) => !ofLost.includes(partition));
     return { ofLost, ofOthers, isElected: all.every(({ leader }) => leader >= 0 && leader !== lostId) };
   }
+
+  /** A group that the lost broker coordinates, and another one. A broker that was down coordinates none for minutes. */
+  async function groupsOf(topic: string): Promise<string[]> {
+    const { topics } = await admin.fetchTopicMetadata({ topics: ['__consumer_offsets'] });
+    const all = topics[0]!.partitions;
+    const isOfLost = (group: string) => {
+      const partition = coordinatingPartition(kafkaGroupId(topic, group), all.length);
+      return all.find(({ partitionId }) => partitionId === partition)!.leader === lostId;
+    };
+    const groups = Array.from({ length: 1_000 }, newGroup);
+    return [groups.find(isOfLost)!, groups.find((group) => !isOfLost(group))!];
+  }
+
+  test(
+    'without replicas, the other partitions accept and deliver records while one broker is down, and the log stays ready',
+    async () => {
+      const topic = newTopicName();
+      const log = await open(topic, 1);
+      const pings = startPings(log);
+      try {
+        const { ofLost, ofOthers } = await leaders(topic);
+        expect([ofLost.length, ofOthers.length]).toEqual([2, 4]);
+        await (await startReader(log, newGroup())).close(); // the first member creates Kafka's topic of offsets
+        const groups = await groupsOf(topic);
+        const readers = await Promise.all(groups.map((group) => startReader(log, group)));
+        const publishers = startPublishers(log);
+        await eventually(() => ofLost.every((partition) => publishers.hasAcceptedSince(partition, 0)));
+        await eventually(() => readers.every(({ readAt }) => readAt.size > 50));
+        await kafka.nodes[lostId - 1]!.kill();
+        const lostAt = performance.now();
+        await eventually(
+          () => publishers.attempts.some((attempt) => ofLost.includes(attempt.partition) && !attempt.isAccepted),
+          { timeoutMs: 60_000 },
+        );
+        // A reader that starts now reads the partitions that have a leader.
+        const reader = collector();
+        const consumption = await log.consume({ group: newGroup(), startAt: async () => 0, onBatch: reader.onBatch });
+        await eventually(
+          () => {
+            const read = new Set(reader.seen.map(({ partition }) => partition));
+            return ofOthers.every((partition) => read.has(partition) && publishers.hasAcceptedSince(partition, lostAt));
+          },
+          { timeoutMs: 60_000 },
+        );
+        await eventually(() => expect(pings.answers.at(-1)).toEqual({ unavailablePartitions: 2 }));
+        const upAt = performance.now();
+        await kafka.nodes[lostId - 1]!.restart();
+        const backAt = performance.now();
+        await eventually(() => ofLost.every((partition) => publishers.hasAcceptedSince(partition, backAt)), {
+          timeoutMs: 60_000,
+        });
+        await publishers.stop();
+        const refused = publishers.attempts.filter(({ isAccepted }) => !isAccepted);
+        expect(refused.filter(({ partition }) => ofOthers.includes(partition))).toEqual([]);
+        const accepted = publishers.attempts.filter(({ isAccepted }) => isAccepted);
+        // The consumers are members of their groups throughout: a new session would take longer.
+        const unread = () => accepted.filter(({ id }) => !readers.every(({ readAt }) => readAt.has(id)));
+        await eventually(() => expect(unread()).toEqual([]), { timeoutMs: 8_000 });
+        const during = accepted.filter(
+          ({ partition, endedAt }) => ofOthers.includes(partition) && endedAt > lostAt && endedAt < upAt,
+        );
+        const appendMaxMs = Math.max(...during.map(({ ms }) => ms));
+        const readDelaysMaxMs = readers.map(({ readAt }) =>
+          Math.max(...during.map(({ id, endedAt }) => readAt.get(id)! - endedAt)),
+        );
+        printMeasurements('broker lost without replicas', { read: during.length, readDelaysMaxMs, appendMaxMs });
+        expect(Math.max(...readDelaysMaxMs)).toBeLessThan(1_500 + 4 * appendMaxMs);
+        await Promise.all([...readers.map((one) => one.close()), consumption.close(), pings.stop()]);
+        expect(pings.answers).not.toContain('down');
+      } finally {
+        await pings.stop();
+        await log.close();
+      }
+    },
+    slow,
+  );
 
   test(
     'partitions of healthy brokers refuse nothing, the others continue after the election, and nothing accepted is lost',
@@ -108,41 +228,20 @@ describeWithOwnEngines('the event log on three brokers, of which one is lost', (
   );
 
   test(
-    'without replicas, the other partitions accept and deliver records while one broker is down',
+    'the log stays ready while one broker is silent',
     async () => {
       const topic = newTopicName();
-      const log = await open(topic, 1);
+      const log = await open(topic, 3);
+      const pings = startPings(log);
       try {
-        const { ofLost, ofOthers } = await leaders(topic);
-        expect([ofLost.length, ofOthers.length]).toEqual([2, 4]);
-        const publishers = startPublishers(log);
-        await eventually(() => ofLost.every((partition) => publishers.hasAcceptedSince(partition, 0)));
-        await kafka.nodes[lostId - 1]!.kill();
-        const lostAt = performance.now();
-        await eventually(
-          () => publishers.attempts.some((attempt) => ofLost.includes(attempt.partition) && !attempt.isAccepted),
-          { timeoutMs: 60_000 },
-        );
-        // A reader that starts now reads the partitions that have a leader.
-        const reader = collector();
-        const consumption = await log.consume({ group: newGroup(), startAt: async () => 0, onBatch: reader.onBatch });
-        await eventually(
-          () => {
-            const read = new Set(reader.seen.map(({ partition }) => partition));
-            return ofOthers.every((partition) => read.has(partition) && publishers.hasAcceptedSince(partition, lostAt));
-          },
-          { timeoutMs: 60_000 },
-        );
-        const refused = publishers.attempts.filter(({ isAccepted }) => !isAccepted);
-        expect(refused.filter(({ partition }) => ofOthers.includes(partition))).toEqual([]);
-        await kafka.nodes[lostId - 1]!.restart();
-        const backAt = performance.now();
-        await eventually(() => ofLost.every((partition) => publishers.hasAcceptedSince(partition, backAt)), {
-          timeoutMs: 60_000,
-        });
-        await publishers.stop();
-        await consumption.close();
+        await log.ping();
+        kafka.nodes[lostId - 1]!.pause();
+        await eventually(async () => (await leaders(topic)).isElected, { timeoutMs: 60_000 });
+        await pings.stop();
+        expect(pings.answers).toEqual(pings.answers.map(() => ({ unavailablePartitions: 0 })));
       } finally {
+        kafka.nodes[lostId - 1]!.resume();
+        await pings.stop();
         await log.close();
       }
     },

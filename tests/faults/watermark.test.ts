@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo/messages/mongo-messages.ts';
-import { mongoTestDatabase } from '@tocsin/shared/drivers/cluster/mongo/mongo-test-database.fixture.ts';
+import { mongoTestDatabase } from '@tocsin/shared/drivers/cluster/mongo/mongo-test-database.fixtures.ts';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
@@ -57,7 +57,10 @@ describeWithEngines('reading history on MongoDB', ({ mongoUrl }) => {
   });
   afterEach(() => own.closeAll());
 
-  /** Offset 10 is on the log without its document, because its publisher hangs; offset 11 of another publisher is stored. */
+  /**
+   * Offset 10 is on the log without its document, because its publisher hangs; offset 11 of another publisher is
+   * stored.
+   */
   const withAHole = async () => {
     const records = recordsOf(topicId, 12);
     await messages.reconcile(0, records.slice(0, 10));

@@ -27,7 +27,7 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     kind: z.literal('send'),
     messageId: id,
     topicId: id,
-    platform: z.enum(platforms),
+    platform: z.enum(platforms).exactOptional(),
     targets: z.array(target).min(1),
     round: z.number().int().min(1),
     giveUpAt: z.number(),

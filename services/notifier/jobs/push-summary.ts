@@ -6,7 +6,7 @@ import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { findReaders } from '../sending/find-readers.ts';
-import { countOfLate, countOfMinute } from '../sending/hold-back.ts';
+import { countOf, lateWindow, minuteWindow } from '../sending/hold-back.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import type { PushRequest } from '../providers/push-gateway.ts';
 import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
@@ -15,8 +15,8 @@ import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
 const lifetimeMs = { quiet_hours: 24 * 3_600_000, max_per_minute: 3_600_000 } as const;
 
 /**
- * Pushes the number of messages held back from a subscriber, using current settings and access rights. A summary has no row
- * in the ledger, because it is not a message. It is retried several times after temporary errors of the provider;
+ * Pushes the number of messages held back from a subscriber, using current settings and access rights. A summary has no
+ * row in the ledger, because it is not a message. It is retried several times after temporary errors of the provider;
  * duplicates collapse on the device, and a newer count replaces the previous one.
  */
 export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void> {
@@ -54,14 +54,15 @@ async function loadSubscription(
 }
 
 /**
- * Counts messages published in quiet hours in the store, where deleted ones do not count, and adds those from before whose
- * push fell into the quiet hours.
+ * Counts messages published in quiet hours in the store, where deleted ones do not count, and adds those from before
+ * whose push fell into the quiet hours.
  */
 async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: Subscription): Promise<number> {
-  if (of.why === 'max_per_minute') return Math.max((await countOfMinute(deps, subscription.id, of.to)) - of.limit, 0);
+  if (of.why === 'max_per_minute')
+    return Math.max((await countOf(deps, minuteWindow(subscription.id, of.to))) - of.limit, 0);
   const span = { from: Math.max(of.from, subscription.createdAt), to: of.to - 1, now: deps.clock() };
   const passing = mobileMessageFilter(subscription.topicId, subscription, span);
-  const late = await countOfLate(deps, subscription.id, of.to);
+  const late = await countOf(deps, lateWindow(subscription.id, of.to));
   if (passing === null || of.priorityMax < subscription.priorityThreshold) return late;
   const counts = await deps.engine.messages.activity({ ...passing, priorityMax: of.priorityMax }, of.to - of.from);
   return counts.reduce((sum, { count }) => sum + count, late);

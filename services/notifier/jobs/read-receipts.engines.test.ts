@@ -4,6 +4,7 @@ import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
+import { Registry } from 'prom-client';
 import { openExpoGateway } from '../providers/expo-gateway.ts';
 import type { PushGateway } from '../providers/push-gateway.ts';
 import { openPushInstallation, type PushInstallation } from '../push-installation.fixtures.ts';
@@ -23,7 +24,7 @@ describe(`push receipts, ${engineUnderTest}`, () => {
     }));
   const isActive = async (deviceId: string) => (await at.engine.documents.get(devices, deviceId))!.isActive;
 
-  test('are fetched later by any notifier and recorded in the ledger', async () => {
+  test('are fetched later by any notifier, recorded in the ledger, and counted if Expo rejects the credentials', async () => {
     const topic = await at.addTopic();
     const [fine, dead, bad, renewed] = [
       await at.addSubscriber(topic),
@@ -41,7 +42,8 @@ describe(`push receipts, ${engineUnderTest}`, () => {
     await at.engine.documents.update(devices, renewed.device, { tokenGivenAt: at.clock() });
     expect(at.expo.requests).toHaveLength(1);
 
-    await at.start();
+    const metrics = new Registry();
+    await at.start({}, { metrics });
     const dead_token = { status: 'dead_token', reason: 'receipt: DeviceNotRegistered' };
     const expected = [
       { deviceId: fine.device.id, status: 'sent', reason: null },
@@ -60,6 +62,11 @@ describe(`push receipts, ${engineUnderTest}`, () => {
       true,
     ]);
     expect(at.expo.pushes).toHaveLength(4);
+    await eventually(async () =>
+      expect(await metrics.getSingleMetricAsString('tocsin_push_refusals_total')).toContain(
+        '{platform="expo",reason="InvalidCredentials"} 1',
+      ),
+    );
   });
 
   test('for a replaced token do not deactivate the device', async () => {

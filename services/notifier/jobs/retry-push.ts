@@ -49,8 +49,8 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
 }
 
 /**
- * Throws RetryLater for pushes that are due in the queue but not in the ledger, because of clock skew between notifiers.
- * Pushes due much later have their own job.
+ * Throws RetryLater for pushes that are due in the queue but not in the ledger, because of clock skew between
+ * notifiers. Pushes due much later have their own job.
  */
 function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
   const now = clock();
@@ -67,6 +67,7 @@ function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
  * Checked before any read, because thousands of jobs may wait for a provider and precede jobs of others.
  */
 function waitForProvider(deps: PushDeps, { platform, giveUpAt }: SendJob): void {
+  if (platform === undefined) return;
   const pausedMs = deps.gateways.get(platform)?.pausedMs() ?? 0;
   const delayMs = afterPauseMs(deps, pausedMs);
   if (pausedMs > 0 && deps.clock() + delayMs <= giveUpAt)

@@ -1,31 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
-import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startApnsSimulator, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
 import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
-import { pushContent } from '../sending/push-payload.ts';
 import { openApnsGateway, type ApnsGatewayOptions } from './apns-gateway.ts';
 import { apnsProviderToken } from './apns-provider-token.ts';
 import type { PushGateway, PushRequest } from './push-gateway.ts';
+import { expectNoLossOnGoAway, longestContent, push } from './push-gateway.fixtures.ts';
 
 const device = () => randomBytes(32).toString('hex');
-
-const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
-  pushToken,
-  content: {
-    title: 'alarms',
-    body: 'the pump stopped',
-    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] },
-  },
-  sound: 'default',
-  vibrates: true,
-  isUrgent: false,
-  collapseId: 'm-1',
-  expiresAt: 2_000_000_000_000,
-  ...given,
-});
 
 describe('the APNs gateway', () => {
   let apns: ApnsSimulator;
@@ -219,36 +203,11 @@ describe('the APNs gateway', () => {
     expect(await sending).toEqual([{ kind: 'retry', reason: 'TooManyRequests', afterMs: 5_000 }]);
   });
 
-  test('loses no push if APNs ends the connections', async () => {
-    const gateway = open();
-    const tokens = Array.from({ length: 600 }, device);
-    const batches = Array.from({ length: 6 }, (_, n) =>
-      tokens.slice(n * 100, n * 100 + 100).map((token) => push(token)),
-    );
-    const sending = Promise.all(batches.map((batch) => gateway.send(batch)));
-    apns.goAway();
-    const results = (await sending).flat();
-    expect(results.filter(({ kind }) => kind !== 'accepted' && kind !== 'unknown')).toEqual([]);
-    const taken = new Set(apns.pushes.map(({ token }) => token));
-    // Accepted pushes were really received.
-    expect(
-      results.flatMap(({ kind }, index) => (kind === 'accepted' && !taken.has(tokens[index]!) ? [index] : [])),
-    ).toEqual([]);
-    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
-  });
+  test('loses no push if APNs ends the connections', () => expectNoLossOnGoAway(open(), apns, device));
 
   test('fits the longest message, cut between code points', async () => {
-    const message = newMessage('t-1', {
-      message: '🔔'.repeat(4_000),
-      title: '🔔'.repeat(250),
-      tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)),
-    });
     const gateway = open();
-    const content = pushContent(
-      message,
-      { id: message.topicId, name: 't'.repeat(64) },
-      { bytesMax: gateway.payloadBytesMax },
-    );
+    const content = longestContent(gateway);
     expect(await gateway.send([push(device(), { content, sound: 's'.repeat(64) })])).toEqual([{ kind: 'accepted' }]);
     const [taken] = apns.pushes;
     expect(taken!.bytes).toBeLessThanOrEqual(4_096);

@@ -4,24 +4,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { openExpoGateway, type ExpoGatewayOptions } from './expo-gateway.ts';
-import type { PushGateway, PushRequest } from './push-gateway.ts';
+import type { PushGateway } from './push-gateway.ts';
+import { push } from './push-gateway.fixtures.ts';
 
 const token = (n: number | string): string => `ExponentPushToken[${n}]`;
-
-const push = (to: string, given: Partial<PushRequest> = {}): PushRequest => ({
-  pushToken: to,
-  content: {
-    title: 'alarms',
-    body: 'the pump stopped',
-    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: [] },
-  },
-  sound: 'default',
-  vibrates: true,
-  isUrgent: false,
-  collapseId: 'm-1',
-  expiresAt: Date.now() + 60_000,
-  ...given,
-});
 
 describe('the Expo gateway', () => {
   let expo: ExpoSimulator;

@@ -2,30 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock, type Clock } from '@tocsin/shared/platform/clock.ts';
 import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
-import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
-import { pushContent } from '../sending/push-payload.ts';
 import { openFcmGateway } from './fcm-gateway.ts';
-import type { PushGateway, PushRequest } from './push-gateway.ts';
+import type { PushGateway } from './push-gateway.ts';
+import { expectNoLossOnGoAway, longestContent, push } from './push-gateway.fixtures.ts';
 
 const device = () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`;
-
-const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
-  pushToken,
-  content: {
-    title: 'alarms',
-    body: 'the pump stopped',
-    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] },
-  },
-  sound: 'default',
-  vibrates: true,
-  isUrgent: false,
-  collapseId: 'm-1',
-  expiresAt: Date.now() + 60_000,
-  ...given,
-});
 
 describe('the FCM gateway', () => {
   let fcm: FcmSimulator;
@@ -256,36 +240,10 @@ describe('the FCM gateway', () => {
     ]);
   });
 
-  test('loses no push if FCM ends the connection', async () => {
-    open();
-    const tokens = Array.from({ length: 600 }, device);
-    const sending = Promise.all(
-      Array.from({ length: 6 }, (_, n) =>
-        gateway.send(tokens.slice(n * 100, n * 100 + 100).map((token) => push(token))),
-      ),
-    );
-    fcm.goAway();
-    const results = (await sending).flat();
-    expect(results.filter(({ kind }) => kind !== 'accepted' && kind !== 'unknown')).toEqual([]);
-    const taken = new Set(fcm.pushes.map(({ token }) => token));
-    expect(
-      results.flatMap(({ kind }, index) => (kind === 'accepted' && !taken.has(tokens[index]!) ? [index] : [])),
-    ).toEqual([]);
-    expect(await gateway.send([push(device())])).toEqual([{ kind: 'accepted' }]);
-  });
+  test('loses no push if FCM ends the connection', () => expectNoLossOnGoAway(open(), fcm, device));
 
   test('fits the longest message', async () => {
-    const message = newMessage('t-1', {
-      message: '🔔'.repeat(4_000),
-      title: '🔔'.repeat(250),
-      tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)),
-    });
-    open();
-    const content = pushContent(
-      message,
-      { id: message.topicId, name: 't'.repeat(64) },
-      { bytesMax: gateway.payloadBytesMax },
-    );
+    const content = longestContent(open());
     expect(await gateway.send([push(device(), { content })])).toEqual([{ kind: 'accepted' }]);
     expect(fcm.pushes[0]!.message.notification!.body).toMatch(/^(🔔)+…$/u);
   });

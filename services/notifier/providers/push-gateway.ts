@@ -4,7 +4,9 @@
  */
 export const sendTimeoutMs = 9_000;
 
-/** A push provider. Gateways map provider responses to common results, so that other code is independent of providers. */
+/**
+ * A push provider. Gateways map provider responses to common results, so that other code is independent of providers.
+ */
 export interface PushGateway {
   /** The maximum number of pushes per `send`. */
   readonly batchSizeMax: number;
@@ -28,8 +30,7 @@ export interface PushGateway {
 
 export type Receipts =
   | { readonly kind: 'answered'; readonly results: ReadonlyMap<string, PushResult> }
-  /** A temporary error, as for a push. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly remedy?: string };
+  | Extract<PushResult, { kind: 'retry' }>;
 
 /** The content of a push. The keys of `data` are part of the public interface. */
 export interface PushContent {
@@ -81,9 +82,9 @@ export type PushResult =
    */
   | { readonly kind: 'dead-token'; readonly reason: string; readonly since?: number; readonly isDoubtful?: true }
   /**
-   * A temporary error: retry after `afterMs` at the earliest, if the provider stated it. `remedy`: the provider rejects the
-   * installation, not the push, and this tells the operator what to check. `isOfToken`: the cause may be a token of a foreign
-   * app, which anyone can register. `isTrouble`: the error would affect any push.
+   * A temporary error: retry after `afterMs` at the earliest, if the provider stated it. `remedy`: the provider rejects
+   * the installation, not the push, and this tells the operator what to check. `isOfToken`: the cause may be a token of
+   * a foreign app, which anyone can register. `isTrouble`: the error would affect any push.
    */
   | {
       readonly kind: 'retry';

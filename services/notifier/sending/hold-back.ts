@@ -12,50 +12,34 @@ const dayMs = 86_400_000;
 /** Budgets per request. */
 const budgetsAtOnce = 50;
 
+const usesOf = ({ windows }: BudgetState): number => Number.MAX_SAFE_INTEGER - windows.at(-1)!.remaining;
+
 /**
  * Counts a subscription's messages per clock minute, including those beyond the limit. Kept for another minute for the
  * final summary.
  */
-const minuteWindow = (subscriptionId: string, endsAt: number): BudgetWindow => ({
+export const minuteWindow = (subscriptionId: string, endsAt: number): BudgetWindow => ({
   key: `push:{${subscriptionId}}:${endsAt / minuteMs}`,
   limit: Number.MAX_SAFE_INTEGER,
   span: { endsAt: endsAt + minuteMs },
 });
 
-const usesOf = ({ windows }: BudgetState): number => Number.MAX_SAFE_INTEGER - windows.at(-1)!.remaining;
-
-/** Marks a message as counted. Kept as long as the count, so that a repeated page counts it once. */
-const placeWindow = (subscriptionId: string, messageId: string, endsAt: number): BudgetWindow => ({
-  key: `push:{${subscriptionId}}:${messageId}`,
-  limit: 1,
-  span: { endsAt: endsAt + minuteMs },
-});
-
-const lateKey = (subscriptionId: string, endsAt: number) => `push:{${subscriptionId}}:late:${endsAt}`;
-
-/** Counts messages from before quiet hours whose push fell into them. Kept for another day for renewed summaries. */
-const lateWindow = (subscriptionId: string, endsAt: number): BudgetWindow => ({
-  key: lateKey(subscriptionId, endsAt),
+/**
+ * Counts messages from before the quiet hours that end at the time whose push fell into them. Kept for another day for
+ * renewed summaries.
+ */
+export const lateWindow = (subscriptionId: string, endsAt: number): BudgetWindow => ({
+  key: `push:{${subscriptionId}}:late:${endsAt}`,
   limit: Number.MAX_SAFE_INTEGER,
   span: { endsAt: endsAt + dayMs },
 });
 
-/** Returns the number of messages from before the quiet hours that end at the time whose push fell into them. */
-export async function countOfLate(
-  { engine: { bus }, clock }: PushDeps,
-  subscriptionId: string,
-  endsAt: number,
-): Promise<number> {
-  return usesOf(await bus.peekBudget([lateWindow(subscriptionId, endsAt)], clock()));
-}
+/** Marks a message as counted in the window. Kept as long as the count, so that a repeated page counts it once. */
+const placeIn = (window: BudgetWindow, key: string): BudgetWindow => ({ ...window, key, limit: 1 });
 
-/** Returns the number of the subscription's messages in the minute that ends at the time. */
-export async function countOfMinute(
-  { engine: { bus }, clock }: PushDeps,
-  subscriptionId: string,
-  endsAt: number,
-): Promise<number> {
-  return usesOf(await bus.peekBudget([minuteWindow(subscriptionId, endsAt)], clock()));
+/** Returns the number of messages in the window. */
+export async function countOf({ engine: { bus }, clock }: PushDeps, window: BudgetWindow): Promise<number> {
+  return usesOf(await bus.peekBudget([window], clock()));
 }
 
 /** Whether the ledger's reason is a held-back push, which a summary replaces. */
@@ -132,13 +116,9 @@ function heldByQuietHours(
   if (span === null) return null;
   // The summary counts by publish time, so it would not count this message.
   const isLate = message.timestamp < span.start || !isInNumber;
-  const place: BudgetWindow = {
-    key: `${lateKey(subscriptionId, span.end)}:${message.id}`,
-    limit: 1,
-    span: { endsAt: span.end + dayMs },
-  };
+  const late = lateWindow(subscriptionId, span.end);
   return {
-    ...(isLate ? { late: [place, lateWindow(subscriptionId, span.end)] } : {}),
+    ...(isLate ? { late: [placeIn(late, `${late.key}:${message.id}`), late] } : {}),
     recipient,
     reason: `quiet hours from ${quietHours.start} to ${quietHours.end}, ${quietHours.timezone}`,
     summary: {
@@ -160,10 +140,10 @@ async function heldByLimit(
     settings: { maxPerMinute },
   } = recipient;
   const to = (Math.floor(now / minuteMs) + 1) * minuteMs;
-  const counted = await deps.engine.bus.takeBudget(
-    [placeWindow(subscriptionId, message.id, to), minuteWindow(subscriptionId, to)],
-    now,
-  );
+  const window = minuteWindow(subscriptionId, to);
+  // The key is the same in the next minute, because a repeated page can be later than the first.
+  const place = placeIn(window, `push:{${subscriptionId}}:${message.id}`);
+  const counted = await deps.engine.bus.takeBudget([place, window], now);
   // A message counted before is held back if the ledger says so, because the count now includes later ones.
   if (!counted.accepted || usesOf(counted) <= maxPerMinute!) return null;
   return {

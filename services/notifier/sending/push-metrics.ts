@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 export interface PushMetrics {
   /** Pushes by platform and ledger status: sent, skipped, retrying, dead_token, failed. */
   readonly outcomes: Counter<'platform' | 'status'>;
-  /** Pushes that wait because the provider rejects the installation's credentials. */
+  /** Pushes and receipts for which the provider rejects the installation's credentials. */
   readonly refusals: Counter<'platform' | 'reason'>;
   /** 1 while a provider accepts no pushes: it is down, has errors, or rejects the installation. */
   readonly away: Gauge<'platform'>;
@@ -22,7 +22,7 @@ export function pushMetrics(registry: Registry): PushMetrics {
     }),
     refusals: new Counter({
       name: 'tocsin_push_refusals_total',
-      help: 'Pushes that wait because their provider rejects the credentials of this installation',
+      help: 'Pushes and receipts for which the provider rejects the credentials of this installation',
       labelNames: ['platform', 'reason'],
       registers: [registry],
     }),

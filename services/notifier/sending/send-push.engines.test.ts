@@ -180,7 +180,11 @@ describe(`a push, ${engineUnderTest}`, () => {
     const push = await newPush();
     await push.send({
       ...at.engine,
-      jobQueue: { ...at.engine.jobQueue, add: () => Promise.reject(unavailable('Queue')) },
+      jobQueue: {
+        ...at.engine.jobQueue,
+        hasRoom: () => Promise.resolve(true),
+        add: () => Promise.reject(unavailable('Queue')),
+      },
     });
     expect(await push.statuses()).toEqual(['sent']);
   });

@@ -7,7 +7,7 @@ import {
   sendJob,
   type PushTargetIds,
 } from '@tocsin/shared/domain/push/push-job.ts';
-import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
+import { isUnavailable, unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Claim, Outcome, UndeliveredStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
@@ -34,7 +34,9 @@ export interface PushTarget {
 export interface Attempt {
   /** 0 for the first. */
   readonly round: number;
-  /** No retries after this time; null in the first round and after an operator's retry, until the first failure sets it. */
+  /**
+   * No retries after this time; null in the first round and after an operator's retry, until the first failure sets it.
+   */
   readonly giveUpAt: number | null;
   /** Finished rows that may be attempted once more. */
   readonly again: readonly UndeliveredStatus[];
@@ -121,7 +123,8 @@ interface Settled {
 
 /**
  * Stores receipt jobs before the outcomes: after a crash in between, the pushes are sent again with new tickets. If the
- * queue is down, the jobs are lost: the next push also reports dead tokens, and a missing outcome would cause a duplicate.
+ * queue is down, the jobs are lost: the next push also reports dead tokens, and a missing outcome would cause a
+ * duplicate.
  */
 async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled: readonly Settled[]): Promise<void> {
   const pushes = settled.flatMap(({ target, result }) =>
@@ -131,6 +134,7 @@ async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled:
   // The time of the tokens: a receipt does not refer to a token registered during the send.
   const asked = { messageId: push.message.id, topicId: push.topic.id, platform, sentAt: push.readAt, pushes };
   try {
+    if (!(await deps.engine.jobQueue.hasRoom())) throw unavailable('Queue');
     await deps.engine.jobQueue.add(receiptsQueue, [receiptsJob(deps.makeId(), asked, deps.limits.receiptAfterMs)]);
   } catch (error) {
     if (!isUnavailable(error)) throw error;

@@ -30,6 +30,20 @@ export function describeConnections(
     expect(await one.countConnections(randomUUID(), 'none')).toBe(0);
   });
 
+  test('announces counts again after they expired', async () => {
+    const [one, two] = await openTwo();
+    const [topic, other] = [randomUUID(), randomUUID()];
+    const counts = new Map([
+      [topic, 3],
+      [other, 1],
+    ]);
+    await one.announceConnections('node-1', counts);
+    await place().advanceTime(15_100);
+    await one.announceConnections('node-1', new Map([...counts, [other, 2]]));
+    await eventually(async () => expect(await two.countConnections(topic, 'none')).toBe(3));
+    await eventually(async () => expect(await two.countConnections(other, 'none')).toBe(2));
+  });
+
   test('removes a dead node 15 seconds after its last announcement', async () => {
     const [living, dying] = await openTwo();
     const topic = randomUUID();

@@ -137,8 +137,8 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
               expected,
             );
           }
-          expect(await at().deliveries.hasRecipients(topicId)).toBe(
-            allSettings.some(({ mobileEnabled }) => mobileEnabled),
+          expect(await at().deliveries.topicsWithRecipients([topicId])).toEqual(
+            new Set(allSettings.some(({ mobileEnabled }) => mobileEnabled) ? [topicId] : []),
           );
         },
       ),
@@ -148,12 +148,17 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
 
   test('a topic has recipients while a subscription has mobile notifications enabled', async () => {
     const topicId = newId();
-    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
+    const other = newId();
+    const withRecipients = () => at().deliveries.topicsWithRecipients([topicId, newId(), other]);
+    await subscribe(other, {});
+    await subscribe(other, {});
+    expect(await withRecipients()).toEqual(new Set([other]));
     await subscribe(topicId, { mobileEnabled: false });
-    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
+    expect(await withRecipients()).toEqual(new Set([other]));
     const on = await subscribe(topicId, { priorityThreshold: 5 });
-    expect(await at().deliveries.hasRecipients(topicId)).toBe(true);
+    expect(await withRecipients()).toEqual(new Set([topicId, other]));
     await at().documents.remove(subscriptionCollection, on.id);
-    expect(await at().deliveries.hasRecipients(topicId)).toBe(false);
+    expect(await withRecipients()).toEqual(new Set([other]));
+    expect(await at().deliveries.topicsWithRecipients([])).toEqual(new Set());
   });
 }

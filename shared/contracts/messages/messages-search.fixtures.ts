@@ -1,24 +1,12 @@
 import fc from 'fast-check';
 import type { PlacedRecord } from '../../domain/messages/log-record.ts';
-import { deletedContentMs, type MessageFilter } from '../../domain/messages/message-filter.ts';
+import { allMessagesOf, deletedContentMs, type MessageFilter } from '../../domain/messages/message-filter.ts';
 import type { Priority } from '../../domain/messages/message.ts';
 import { deleted, edited, published, testMessage, testTime } from './messages.fixtures.ts';
 
-/** A filter that matches everything, with the given restrictions. */
-export function anyMessage(topicIds: readonly string[], given: Partial<MessageFilter> = {}): MessageFilter {
-  return {
-    topicIds,
-    text: null,
-    priorityMin: null,
-    priorityMax: null,
-    tags: [],
-    from: null,
-    to: null,
-    includesDeleted: false,
-    now: testTime,
-    ...given,
-  };
-}
+/** A filter that matches every message at the test's time, apart from the given conditions. */
+export const anyMessage = (topicIds: readonly string[], given: Partial<MessageFilter> = {}): MessageFilter =>
+  allMessagesOf(topicIds, { now: testTime, ...given });
 
 /** Letters with unusual case folding, pattern characters, NUL, and characters of several code units. */
 const pieces = [

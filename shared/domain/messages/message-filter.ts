@@ -19,6 +19,29 @@ export interface MessageFilter {
   readonly now: number;
 }
 
+/** Returns a filter that matches every message of the topics that is not deleted, apart from the given conditions. */
+export const allMessagesOf = (
+  topicIds: readonly string[],
+  given: Pick<MessageFilter, 'now'> & Partial<MessageFilter>,
+): MessageFilter => ({
+  topicIds,
+  text: null,
+  priorityMin: null,
+  priorityMax: null,
+  tags: [],
+  from: null,
+  to: null,
+  includesDeleted: false,
+  ...given,
+});
+
+/** Whether the filter matches every message of its topics that is not deleted, so that stored counts can be used. */
+export const matchesAllMessages = ({ text, tags, includesDeleted, ...filter }: MessageFilter): boolean =>
+  !includesDeleted &&
+  text === null &&
+  tags.length === 0 &&
+  [filter.priorityMin, filter.priorityMax, filter.from, filter.to].every((bound) => bound === null);
+
 export const filterLimits = { textCodePoints: 200, tags: 20 } as const;
 
 /** How long managers of a topic can see the content of a deleted message, in milliseconds. */

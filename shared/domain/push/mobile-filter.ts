@@ -1,4 +1,4 @@
-import type { MessageFilter } from '../messages/message-filter.ts';
+import { allMessagesOf, type MessageFilter } from '../messages/message-filter.ts';
 import type { Message } from '../messages/message.ts';
 import type { MobileSettings } from './subscription.ts';
 
@@ -31,15 +31,5 @@ export function mobileMessageFilter(
 ): MessageFilter | null {
   const tags = tagsFilter.filter((tag) => !tag.includes(',')); // no message has a tag with a comma
   if (!mobileEnabled || (tagsFilter.length > 0 && tags.length === 0)) return null;
-  return {
-    topicIds: [topicId],
-    text: null,
-    priorityMin: priorityThreshold,
-    priorityMax: null,
-    tags,
-    from,
-    to,
-    includesDeleted: false,
-    now,
-  };
+  return allMessagesOf([topicId], { now, priorityMin: priorityThreshold, tags, from, to });
 }

@@ -41,8 +41,8 @@ export interface SendJob {
   readonly kind: 'send';
   readonly messageId: string;
   readonly topicId: string;
-  /** The platform of all targets. */
-  readonly platform: Platform;
+  /** The platform of all targets; absent in jobs of older versions. */
+  readonly platform?: Platform;
   readonly targets: readonly PushTargetIds[];
   /** The number of earlier attempts, at least 1. */
   readonly round: number;
@@ -131,6 +131,7 @@ export interface QueuedPush {
   readonly delayMs?: number;
   readonly attempts?: number;
   readonly backoffMs?: number;
+  readonly isRemembered?: boolean;
 }
 
 /** Returns the job of a page. Its ID consists of message and page, so that a repeated record is processed once. */
@@ -165,12 +166,13 @@ export function sendJob(
     data: { kind: 'send', ...job },
     priority: queuePriority(at.priority),
     delayMs: at.delayMs,
+    isRemembered: false,
   };
 }
 
 /** Returns a job for `receiptsQueue` with a new ID from the caller. */
 export function receiptsJob(id: string, job: Omit<ReceiptsJob, 'kind'>, delayMs: number): Omit<QueuedPush, 'priority'> {
-  return { id: `receipts.${id}`, data: { kind: 'receipts', ...job }, delayMs };
+  return { id: `receipts.${id}`, data: { kind: 'receipts', ...job }, delayMs, isRemembered: false };
 }
 
 /** Returns the job of a test push. It runs first in the urgent queue, because the user is waiting. */

@@ -1,44 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { reservedTopicNames } from '../../testing/reserved-topic-names.ts';
 import { topicNameFault } from './topic.ts';
 
-const reserved = [
-  'api',
-  'auth',
-  'sse',
-  'ws',
-  'docs',
-  'openapi',
-  'health',
-  'metrics',
-  'console',
-  'assets',
-  'static',
-  'admin',
-  'json',
-  'tocsin',
-  'v1',
-  'my',
-  'public',
-  'topics',
-  'messages',
-  'keys',
-  'users',
-  'teams',
-  'devices',
-  'subscriptions',
-  'app',
-  'file',
-  'account',
-  'settings',
-  'signup',
-  'login',
-  'healthz',
-  'livez',
-  'readyz',
-  'v2',
-];
-
-test.each(reserved)('rejects the reserved name %s in any case', (name) => {
+test.each(reservedTopicNames)('rejects the reserved name %s in any case', (name) => {
   for (const written of [name, name.toUpperCase(), name[0]!.toUpperCase() + name.slice(1)]) {
     expect(topicNameFault(written)).toBe('is reserved, choose another');
   }

@@ -32,7 +32,10 @@ import { openSqliteJobQueue } from './jobs/sqlite-job-queue.ts';
 import { messagePlainMigration, messageSearchMigration, messagesMigration } from './messages/sqlite-message-schema.ts';
 import { openSqliteMessages } from './messages/sqlite-messages.ts';
 
-/** The migrations of the file. Only append new ones. */
+/**
+ * The migrations of the file. Only append new ones. Tables of collections follow their declarations; a change of these
+ * appends an empty migration, so that an older version refuses the file.
+ */
 const migrations: readonly Migration[] = [
   messagesMigration,
   consumerOffsetsMigration,
@@ -41,6 +44,7 @@ const migrations: readonly Migration[] = [
   deliveriesMigration,
   messageSearchMigration,
   messagePlainMigration,
+  { name: 'registrations, address changes, known networks, login sessions and audit entries', sql: '' },
 ];
 
 const fileName = 'tocsin.db';
@@ -61,7 +65,8 @@ export interface EmbeddedOptions {
 }
 
 /**
- * Opens the engine on one SQLite file, exclusively for this process. Throws DataDirInUse if another Tocsin uses the directory, and an Error if the file was written by a newer version.
+ * Opens the engine on one SQLite file, exclusively for this process. Throws DataDirInUse if another Tocsin uses the
+ * directory, and an Error if the file was written by a newer version.
  *
  * Log record and message are written in one transaction: the event log uses the message store's table.
  */

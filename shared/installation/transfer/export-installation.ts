@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storeParts, type InstallationRows, type Part, type Row } from '../../ports/installation-rows.ts';
-import {
-  exportFormat,
-  manifestFile,
-  partFile,
-  secretFileMode,
-  secretsFile,
-  type ExportedPart,
-  type Manifest,
-} from './manifest.ts';
+import { writeWholeFile } from '../../platform/write-whole-file.ts';
+import { storeParts, type InstallationRows, type Part } from '../../ports/installation-rows.ts';
+import { exportFormat, manifestFile, partFile, secretsFile, type ExportedPart, type Manifest } from './manifest.ts';
 import { movedCollections } from './moved-collections.ts';
 import { writePart } from './part-files.ts';
-import { RowsDigest } from './rows-digest.ts';
+import { digestPages, RowsDigest } from './rows-digest.ts';
 
 export interface ExportOptions {
   /** The target directory; created if missing, readable by its owner only. */
@@ -50,13 +43,14 @@ export async function exportInstallation(
   const parts: ExportedPart[] = [];
   for (const name of exportedParts) {
     const digest = new RowsDigest();
-    const written = await writePart(join(dir, partFile(name)), summed(rows.rows(name), digest));
+    const pages = digestPages(rows.rows(name), digest, (count) => report(`${name}: ${count}`));
+    const written = await writePart(join(dir, partFile(name)), pages);
     parts.push({ name, ...digest.sum, ...written });
     report(`${name}: ${digest.sum.rows}`);
   }
   if (String(await rows.ends()) !== String(ends))
     throw new Error('Messages were published during the export: stop all nodes and export again');
-  if (jwtSecrets !== undefined) await writeAtomically(join(dir, secretsFile), { jwtSecrets });
+  if (jwtSecrets !== undefined) await writeJson(join(dir, secretsFile), { jwtSecrets });
   const manifest: Manifest = {
     format: exportFormat,
     id: randomUUID(),
@@ -65,21 +59,12 @@ export async function exportInstallation(
     ends: [...ends],
     parts,
   };
-  await writeAtomically(join(dir, manifestFile), manifest);
+  await writeJson(join(dir, manifestFile), manifest);
   return manifest;
 }
 
-async function* summed(pages: AsyncIterable<readonly Row[]>, digest: RowsDigest): AsyncGenerator<readonly Row[], void> {
-  for await (const page of pages) {
-    for (const row of page) digest.add(row);
-    yield page;
-  }
-}
-
-/** Writes the file atomically, even if the process is killed. */
-async function writeAtomically(file: string, value: object): Promise<void> {
-  await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: secretFileMode, flush: true });
-  await rename(`${file}.new`, file);
-  const dir = await open(join(file, '..'));
-  await dir.sync().finally(() => dir.close());
+async function writeJson(file: string, value: object): Promise<void> {
+  await writeWholeFile(file, (partial) => writeFile(partial, `${JSON.stringify(value, null, 2)}\n`), {
+    mayReplace: true,
+  });
 }

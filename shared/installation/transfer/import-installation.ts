@@ -16,7 +16,7 @@ import {
   type Manifest,
 } from './manifest.ts';
 import { fileSha256, readPart } from './part-files.ts';
-import { RowsDigest, type RowsSum } from './rows-digest.ts';
+import { digestPages, RowsDigest, type RowsSum } from './rows-digest.ts';
 import { checkRow } from './check-row.ts';
 
 export interface ImportOptions {
@@ -84,7 +84,7 @@ export async function importInstallation(
     expected.set(name, written.sum);
     place = written.place;
   }
-  for (const [name, sum] of expected) await verify(rows, name, sum);
+  for (const [name, sum] of expected) await verify({ rows, report }, name, sum);
   report('Verified: counts and checksums of all parts.');
   await rows.finishImport(ends);
   return exported;
@@ -166,9 +166,15 @@ async function writeRows(
   return { sum: adapted.sum, place };
 }
 
-async function verify(rows: InstallationRows, name: string, expected: RowsSum): Promise<void> {
+async function verify(
+  { rows, report }: Pick<Writing, 'rows' | 'report'>,
+  name: string,
+  expected: RowsSum,
+): Promise<void> {
   const found = new RowsDigest();
-  for await (const page of rows.rows(name)) for (const row of page) found.add(row);
+  const onProgress = (count: number) => report(`${name}: verified ${count} of ${expected.rows}`);
+  const pages = digestPages(rows.rows(name), found, onProgress);
+  while ((await pages.next()).done !== true);
   const { sum } = found;
   if (sum.rows === expected.rows && sum.digest === expected.digest) return;
   throw new Error(

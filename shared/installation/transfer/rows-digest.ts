@@ -27,6 +27,24 @@ export class RowsDigest {
   }
 }
 
+/** Rows between calls of `onProgress`. */
+const rowsPerProgress = 10_000;
+
+/** Returns the pages, adds their rows to the digest, and calls `onProgress` with the count of every 10,000 rows. */
+export async function* digestPages(
+  pages: AsyncIterable<readonly Row[]>,
+  digest: RowsDigest,
+  onProgress: (rows: number) => void,
+): AsyncGenerator<readonly Row[], void> {
+  let reported = 0;
+  for await (const page of pages) {
+    for (const row of page) digest.add(row);
+    const { rows } = digest.sum;
+    if (rows - reported >= rowsPerProgress) onProgress((reported = rows - (rows % rowsPerProgress)));
+    yield page;
+  }
+}
+
 /** Serializes to JSON with sorted keys. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, held: unknown) => {

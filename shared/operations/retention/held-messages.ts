@@ -1,18 +1,18 @@
 import type { Audit } from '../../collections/audit-log.ts';
 import { findTopicByName } from '../../collections/topics.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { StoredMessage } from '../../domain/messages/message.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { MessageRetention } from '../../ports/messages/message-retention.ts';
+import { toMessageJson } from '../../wire/message.ts';
 
 /** Messages per read. */
 const pageSize = 500;
 
 export interface HeldMessages {
   readonly topic: Topic;
-  /** The messages by offset, with their text, read page by page. */
-  readonly pages: AsyncIterable<readonly StoredMessage[]>;
+  /** The messages by offset, each as one line of JSON without a line break, read page by page. */
+  readonly pages: AsyncIterable<readonly string[]>;
 }
 
 /**
@@ -27,17 +27,17 @@ export async function heldMessages(
   const topic = await findTopicByName(deps.documents, name);
   if (topic === null) throw new AppError('not_found', 'Topic not found');
   await deps.documents.commit(audit({ action: 'topic.held_messages_read', subject: topic, details: {} }));
-  return { topic, pages: pagesOf(deps.messages, topic.id, now) };
+  return { topic, pages: linesOf(deps.messages, topic, now) };
 }
 
-async function* pagesOf(
+async function* linesOf(
   messages: Pick<MessageRetention, 'held'>,
-  topicId: string,
+  { id, name }: Topic,
   time: number,
-): AsyncGenerator<StoredMessage[], void> {
+): AsyncGenerator<readonly string[], void> {
   for (let after = -1; ;) {
-    const page = await messages.held(topicId, { after, time, limit: pageSize });
-    if (page.length > 0) yield page;
+    const page = await messages.held(id, { after, time, limit: pageSize });
+    if (page.length > 0) yield page.map((message) => JSON.stringify(toMessageJson(message, name)));
     if (page.length < pageSize) return;
     after = page.at(-1)!.offset;
   }

@@ -39,6 +39,7 @@ export function tracedJobQueue(
         added.map((job) => ('trace' in job.data ? job : withTrace(job, trace))),
       );
     },
+    hasRoom: () => jobs.hasRoom(),
     work: (queue, options) => jobs.work(queue, { ...options, run: (job) => run(queue, job, options) }),
     schedule: (queue, schedule) => jobs.schedule(queue, schedule),
     unschedule: (queue, id) => jobs.unschedule(queue, id),

@@ -1,5 +1,4 @@
 import { heldMessages } from '@tocsin/shared/operations/retention/held-messages.ts';
-import { toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfOperator } from '../../audit.ts';
@@ -32,8 +31,7 @@ export function getHeldMessages(deps: Pick<ApiDeps, 'clock' | 'engine' | 'makeId
         audit: auditOfOperator(deps, context),
       });
       const lines = async function* () {
-        for await (const page of pages)
-          yield page.map((message) => `${JSON.stringify(toMessageJson(message, topic.name))}\n`).join('');
+        for await (const page of pages) yield page.map((line) => `${line}\n`).join('');
       };
       await streamText(context, lines(), {
         'Content-Type': ndjsonType,

@@ -7,6 +7,13 @@ const state = z.enum(['ok', 'down']);
 const readinessSchema = z.object({
   status: state,
   parts: z.object({ log: state, database: state, queue: state, bus: state }),
+  unavailable_partitions: z
+    .number()
+    .int()
+    .optional()
+    .describe(
+      'Partitions of the log that accept no messages at present; the node serves the others. Absent without such partitions',
+    ),
 });
 
 /** `GET /health/ready`: the components that the node uses; 503 if one of them is down or the node is shutting down. */

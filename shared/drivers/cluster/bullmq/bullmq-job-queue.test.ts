@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { openLogger } from '../../../platform/logger.ts';
 import { jobQueueContract } from '../../../contracts/job-queue/job-queue.contract.ts';
 import { collect, gate, newJob, newJobs, waitUntilIdle } from '../../../contracts/job-queue/job-queue.fixtures.ts';
@@ -13,6 +14,25 @@ const queue = 'errands';
 
 describeWithEngines('bullmq', ({ redisUrl }) => {
   jobQueueContract('bullmq', () => newBullmqPlace(redisUrl));
+
+  test('bullmq: keeps finished jobs, except those that are not remembered', async () => {
+    const place = await newBullmqPlace(redisUrl);
+    const jobs = await place.open();
+    const redis = new Redis(redisUrl);
+    try {
+      const [remembered, ...others] = [newJob(), newJob({ isRemembered: false }), newJob({ isRemembered: false })];
+      await jobs.add(queue, [remembered!, ...others]);
+      await collect(jobs, queue);
+      await waitUntilIdle(jobs, queue);
+      expect(await redis.keys(`${place.prefix}:${queue}:job-*`)).toEqual([
+        `${place.prefix}:${queue}:${remembered!.id}`,
+      ]);
+    } finally {
+      redis.disconnect();
+      await jobs.close();
+      await place.remove();
+    }
+  });
 
   describe('bullmq: a queue during an outage of Redis', () => {
     let place: Awaited<ReturnType<typeof newBullmqPlace>>;
@@ -66,7 +86,8 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
         () => jobs.schedule(queue, { id: 'a', every: 1_000, data: {} }),
         () => jobs.add('never-asked-before', [newJob()]),
       ];
-      for (const call of calls) expect(await refusal(call)).toBeLessThan(500); // waiting for a response would take longer
+      // Waiting for a response would take longer.
+      for (const call of calls) expect(await refusal(call)).toBeLessThan(500);
       proxy.restore();
       await eventually(() => jobs.ping());
       await jobs.add('never-asked-before', [newJob()]);
@@ -96,7 +117,8 @@ describeWithEngines('bullmq', ({ redisUrl }) => {
             () => true,
           ),
         );
-        await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(attempts + 2)); // disconnected and reconnected
+        // Disconnected and reconnected.
+        await eventually(() => expect(proxy.acceptedCount).toBeGreaterThan(attempts + 2));
         const after = newJobs(50);
         await other.add(queue, after);
         proxy.restore();

@@ -28,9 +28,12 @@ export interface BullmqJobQueueOptions {
 }
 
 /**
- * The job queue of a cluster: BullMQ on a Redis server without eviction and with an append-only file. Resolves when the connection is open, or after two seconds: a node can start while Redis is down, and its workers start when Redis recovers. Remembers the ID of a finished job for at least a day, unless 100,000 jobs of its queue finished after it.
+ * The job queue of a cluster: BullMQ on a Redis server without eviction and with an append-only file. Resolves when the
+ * connection is open, or after two seconds: a node can start while Redis is down, and its workers start when Redis
+ * recovers. Remembers the ID of a finished job for at least a day, unless 100,000 jobs of its queue finished after it.
  *
- * Schedules use `ScheduleRunner` instead of BullMQ's job schedulers, which create the next job when the previous one is claimed: they would catch up on a slot missed without workers, and a lost job would end its schedule.
+ * Schedules use `ScheduleRunner` instead of BullMQ's job schedulers, which create the next job when the previous one is
+ * claimed: they would catch up on a slot missed without workers, and a lost job would end its schedule.
  */
 export async function openBullmqJobQueue(options: BullmqJobQueueOptions): Promise<JobQueue> {
   const jobs = new BullmqJobQueue(options);
@@ -39,6 +42,20 @@ export async function openBullmqJobQueue(options: BullmqJobQueueOptions): Promis
 }
 
 const openTimeoutMs = 2_000;
+
+/**
+ * Above this part of `maxmemory`, Redis has no room for more work. At the limit it would also reject the commands that
+ * take and finish jobs, so that no memory would become free.
+ */
+const usedMax = 0.9;
+/** A batch of the log adds up to 1,000 jobs of 1.4 kB. */
+const roomAgeMsMax = 50;
+/**
+ * Without room, jobs are forgotten this long after they finish: the same ID is added again within seconds, if at all.
+ */
+const rememberedMs = 5_000;
+/** Jobs per queue and check, because the script blocks Redis. */
+const forgottenMax = 1_000;
 
 class BullmqJobQueue implements JobQueue {
   readonly #options: BullmqJobQueueOptions;
@@ -52,6 +69,8 @@ class BullmqJobQueue implements JobQueue {
   readonly #queues = new Map<string, Queue<JobData>>();
   readonly #workers = new Map<string, Set<BullmqJobWorker>>();
   readonly #runners = new Map<string, ScheduleRunner>();
+  #room: { readonly checkedAt: number; readonly hasRoom: Promise<boolean> } | undefined;
+  #isFull = false;
   #isClosing = false;
 
   constructor(options: BullmqJobQueueOptions) {
@@ -68,7 +87,7 @@ class BullmqJobQueue implements JobQueue {
   async add(queue: string, jobs: readonly NewJob[]): Promise<void> {
     const checked = jobs.map(checkedJob);
     if (checked.length === 0) return;
-    const bulkJobs = checked.map(({ id, data, delayMs, priority, attempts, backoffMs }) => ({
+    const bulkJobs = checked.map(({ id, data, delayMs, priority, attempts, backoffMs, isRemembered }) => ({
       name: 'job',
       data,
       opts: {
@@ -78,6 +97,7 @@ class BullmqJobQueue implements JobQueue {
         attempts,
         backoff: { type: 'capped', delay: backoffMs },
         stackTraceLimit: 0,
+        ...(isRemembered ? {} : { removeOnComplete: true }),
       },
     }));
     const [first, ...others] = bulkJobs;
@@ -86,6 +106,33 @@ class BullmqJobQueue implements JobQueue {
       if (others.length === 0) await engine.add(first!.name, first!.data, first!.opts);
       else await engine.addBulk(bulkJobs);
     });
+  }
+
+  async hasRoom(): Promise<boolean> {
+    const now = performance.now();
+    if (this.#room === undefined || now - this.#room.checkedAt >= roomAgeMsMax)
+      this.#room = { checkedAt: now, hasRoom: this.#checkRoom() };
+    return this.#room.hasRoom;
+  }
+
+  async #checkRoom(): Promise<boolean> {
+    const memory = await this.#commands.run((redis) => redis.info('memory'));
+    const bytes = (field: string) => Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(memory)?.[1] ?? 0);
+    const limit = bytes('maxmemory');
+    const isFull = limit > 0 && bytes('used_memory') > usedMax * limit;
+    if (isFull) await this.#forgetFinished();
+    if (isFull !== this.#isFull) {
+      if (isFull) this.#options.log.warn('redis: memory is almost full, new messages wait in the log');
+      else this.#options.log.info('redis: memory is free again');
+    }
+    this.#isFull = isFull;
+    return !isFull;
+  }
+
+  /** Finished jobs would otherwise keep their memory for a day. */
+  async #forgetFinished(): Promise<void> {
+    for (const queue of new Set([...this.#queues.keys(), ...this.#workers.keys()]))
+      await this.#call(queue, (engine) => engine.clean(rememberedMs, forgottenMax));
   }
 
   work(queue: string, options: WorkOptions): Promise<Worker> {

@@ -16,7 +16,7 @@ import {
   joinWhileLoading,
   startKafkaProxy,
   type KafkaProxy,
-} from './kafka-proxy.fixture.ts';
+} from './kafka-proxy.fixtures.ts';
 
 const slow = 60_000;
 
@@ -116,7 +116,8 @@ describeWithEngines('kafka: the event log during outages', ({ kafkaBrokers }) =>
       );
       expect(outcomes.every(({ error }) => error !== undefined)).toBe(true);
       expect(refusedAtOnce.length).toBe(20_000);
-      expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(25_000); // five seconds plus the time of a busy machine for 30,000 errors
+      // Five seconds plus the time of a busy machine for 30,000 errors.
+      expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(25_000);
       await eventually(async () => (await attempt()).ms < 50);
       proxy.release();
       await appendUntilDone();
@@ -161,7 +162,8 @@ describeWithEngines('kafka: the event log during outages', ({ kafkaBrokers }) =>
         expect(placed.has(`${publisher % 3}:${offset}:${id}`)).toBe(true);
       for (const own of Map.groupBy(acknowledged, ({ publisher }) => publisher).values())
         expectGrowing(own.map(({ offset }) => offset));
-      expect(new Set(seen.map(({ record }) => record.message.id)).size).toBe(seen.length); // without sending a record twice
+      // No record was sent twice.
+      expect(new Set(seen.map(({ record }) => record.message.id)).size).toBe(seen.length);
     },
     slow,
   );

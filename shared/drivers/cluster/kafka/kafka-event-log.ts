@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord } from '../../../domain/messages/log-record.ts';
-import type { ConsumeOptions, Consumption, EventLog, UnreadRecords } from '../../../ports/event-log.ts';
+import type { ConsumeOptions, Consumption, EventLog, LogHealth, UnreadRecords } from '../../../ports/event-log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
-import { patchKafkaFetchTimeout } from './kafka-fetch-timeout.ts';
 import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaMember } from './kafka-member.ts';
@@ -38,7 +37,7 @@ const responseTimeoutMs = 2_000;
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has unexpected internals, not patching its idle timer');
-  if (!tolerateLostKafkaBrokers() || !patchKafkaFetchTimeout())
+  if (!tolerateLostKafkaBrokers())
     options.log.warn('kafkajs has unexpected internals: the loss of one broker will affect all partitions');
   const context: KafkaContext = { ...options, clientLog: kafkaClientLog(options.log) };
   const admin = new KafkaAdmin(context);
@@ -215,12 +214,19 @@ class OpenKafkaEventLog implements KafkaEventLog {
     }
   }
 
-  async ping(): Promise<void> {
+  async ping(): Promise<LogHealth> {
     const [halted] = this.#halted.values();
     if (halted !== undefined) throw unavailable('Log', halted.reason);
     if (this.#regression !== null) throw unavailable('Log', this.#regression);
     try {
-      await this.#admin.call((admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }), responseTimeoutMs);
+      const { topics } = await this.#admin.call(
+        (admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }),
+        responseTimeoutMs,
+      );
+      const partitions = topics[0]?.partitions ?? [];
+      const unavailablePartitions = partitions.filter(({ leader }) => leader < 0).length;
+      if (unavailablePartitions === partitions.length) throw new Error('no partition has a leader');
+      return { unavailablePartitions };
     } catch (error) {
       throw unavailable('Log', error);
     }

@@ -15,7 +15,7 @@ const electionMsMax = 15_000;
 const electingMax = 10_000;
 /** A request that takes longer may hang on a dead broker: look whether its partitions have another leader. */
 const slowMs = 1_000;
-const slowCheckedMs = 500;
+const slowCheckedMs = 250;
 /** How long a close waits for appends in progress. */
 const closeTimeoutMs = 6_000;
 
@@ -46,7 +46,10 @@ export class KafkaPublisher {
     this.#slowCheck = setInterval(() => void this.#checkSlowLanes(), slowCheckedMs).unref();
   }
 
-  /** Loads the leaders and connects to them. Throws if no broker responds within the time, or no leader accepts connections. */
+  /**
+   * Loads the leaders and connects to them. Throws if no broker responds within the time, or no leader accepts
+   * connections.
+   */
   async open(timeoutMs: number): Promise<void> {
     await this.#leaders.load(timeoutMs);
     const opened = await Promise.allSettled(this.#leaders.brokers.map((broker) => this.#laneTo(broker).sender.open()));
@@ -55,8 +58,8 @@ export class KafkaPublisher {
   }
 
   /**
-   * Resolves with the record's broker offset. Rejects with AppError `unavailable`; the outcome may then be unknown. While a
-   * partition has no leader, its appends wait for up to 15 s, and after that fail immediately until it has one.
+   * Resolves with the record's broker offset. Rejects with AppError `unavailable`; the outcome may then be unknown.
+   * While a partition has no leader, its appends wait for up to 15 s, and after that fail immediately until it has one.
    */
   async append(record: OutgoingRecord): Promise<number> {
     const { partition } = record;
@@ -97,8 +100,8 @@ export class KafkaPublisher {
   }
 
   /**
-   * Waits until the leaders were loaded again. Throws if the partition has been without a working leader for too long, or all
-   * brokers are gone.
+   * Waits until the leaders were loaded again. Throws if the partition has been without a working leader for too long,
+   * or all brokers are gone.
    */
   async #nextLeader(partition: number, cause: Error): Promise<void> {
     const now = performance.now();
@@ -114,8 +117,8 @@ export class KafkaPublisher {
   }
 
   /**
-   * Moves queued records to new leaders, and gives up requests to brokers that lead nothing any more. Gives up all if all
-   * brokers are gone.
+   * Moves queued records to new leaders, and gives up requests to brokers that lead nothing any more. Gives up all if
+   * all brokers are gone.
    */
   async #checkSlowLanes(): Promise<void> {
     const now = performance.now();

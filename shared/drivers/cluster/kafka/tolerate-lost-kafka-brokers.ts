@@ -1,4 +1,8 @@
-import { createRequire } from 'node:module';
+import { settledWithin } from '../../../async/settled-within.ts';
+import { hedgeKafkaRequests } from './hedge-kafka-requests.ts';
+import { isBrokerFailure } from './is-broker-failure.ts';
+import { isolateKafkaFetches } from './isolate-kafka-fetches.ts';
+import { kafkajsFile, kafkajsPrototype, patchOnce } from './kafkajs-internals.ts';
 
 type Parse = (data: unknown) => Promise<unknown>;
 interface Response {
@@ -10,76 +14,52 @@ interface Metadata {
 
 interface TopicOffsets {
   readonly topic: string;
-  readonly partitions: readonly unknown[];
+  readonly partitions: readonly { readonly partition: number }[];
 }
 interface Cluster {
+  readonly brokerPool: { metadataExpireAt: number | null };
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Record<string, number[]>;
   fetchTopicsOffset(topics: readonly TopicOffsets[]): Promise<TopicOffsets[]>;
 }
 
-interface BrokerPool {
-  readonly brokers: Readonly<Record<string, { isConnected(): boolean }>>;
-  findBroker(broker: { nodeId: string }): Promise<unknown>;
-  withBroker<T>(ask: (from: { nodeId: string; broker: unknown }) => Promise<T>): Promise<T>;
-}
-
-const patched = Symbol('tocsin: tolerates lost brokers');
 const versions = { metadata: 6, produce: 7 } as const;
+/** How long the offsets of one leader may take after those of another one. */
+const stragglerMs = 500;
 
 /**
- * Limits the effect of a lost broker on kafkajs 2.2.4 (https://github.com/tulios/kafkajs/issues/1247). It then asks another
- * broker for metadata, and returns the errors of partitions in its responses. Without this, one partition without a leader
- * fails the metadata of all, so that nothing can be sent or read, and one partition's error hides which records of a request
- * were appended. A partition without a leader has the leader -1, and requests leave it out.
+ * Limits the effect of a lost broker on kafkajs 2.2.4 (https://github.com/tulios/kafkajs/issues/1247). Its metadata and
+ * produce responses then contain the errors of partitions. Without this, one partition without a leader fails the
+ * metadata of all, so that nothing can be sent or read, and one partition's error hides which records of a request were
+ * appended. A partition without a leader has the leader -1, and requests leave it out. Requests for offsets also leave
+ * out the partitions of brokers that do not respond.
  *
- * Returns whether the patch was applied. It is not applied to versions with other internals.
+ * Returns whether all patches were applied. They are not applied to versions with other internals.
  */
 export function tolerateLostKafkaBrokers(): boolean {
   const metadata = responses('metadata', versions.metadata);
   const produce = responses('produce', versions.produce);
-  const cluster = load<{ prototype?: Cluster }>('cluster/index')?.prototype;
-  const pool = load<{ prototype?: BrokerPool }>('cluster/brokerPool')?.prototype;
-  if (typeof pool?.withBroker !== 'function') return false;
-  if (metadata === undefined || produce === undefined || typeof cluster?.findLeaderForPartitions !== 'function')
-    return false;
-  for (const response of metadata)
-    patch(response, (parse) => async (data) => {
-      const { topicMetadata, ...rest } = data as Metadata;
-      await parse({ ...rest, topicMetadata: topicMetadata.map((topic) => ({ ...topic, partitionMetadata: [] })) });
-      return data;
+  const cluster = kafkajsPrototype<Cluster>('cluster/index', ['findLeaderForPartitions', 'fetchTopicsOffset']);
+  if (metadata === undefined || produce === undefined || cluster === undefined) return false;
+  if (!hedgeKafkaRequests() || !isolateKafkaFetches()) return false;
+  for (const response of metadata) patchOnce(response, keepErrorsOfPartitions);
+  for (const response of produce)
+    patchOnce(response, () => {
+      response.parse = (data) => Promise.resolve(data);
     });
-  for (const response of produce) patch(response, () => (data) => Promise.resolve(data));
-  leaveOutLeaderless(cluster);
-  askEachBroker(pool);
+  patchOnce(cluster, leaveOutLostPartitions);
   return true;
 }
 
-/** kafkajs fails if the broker that it happens to ask cannot be reached. */
-function askEachBroker(pool: BrokerPool): void {
-  if (patched in pool) return;
-  const askOne = pool.withBroker;
-  pool.withBroker = async function <T>(
-    this: BrokerPool,
-    ask: (from: { nodeId: string; broker: unknown }) => Promise<T>,
-  ): Promise<T> {
-    const shuffled = Object.keys(this.brokers).sort(() => Math.random() - 0.5);
-    const isConnected = (nodeId: string) => this.brokers[nodeId]?.isConnected() === true;
-    if (shuffled.length === 0) return askOne.call(this, ask) as Promise<T>; // throws the error that makes kafkajs load them
-    let failure: unknown;
-    for (const nodeId of [...shuffled.filter(isConnected), ...shuffled.filter((id) => !isConnected(id))]) {
-      try {
-        return await ask({ nodeId, broker: await this.findBroker({ nodeId }) });
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw failure;
+function keepErrorsOfPartitions(response: Response): void {
+  const { parse } = response;
+  response.parse = async (data) => {
+    const { topicMetadata, ...rest } = data as Metadata;
+    await parse({ ...rest, topicMetadata: topicMetadata.map((topic) => ({ ...topic, partitionMetadata: [] })) });
+    return data;
   };
-  Object.defineProperty(pool, patched, { value: true });
 }
 
-function leaveOutLeaderless(cluster: Cluster): void {
-  if (patched in cluster) return;
+function leaveOutLostPartitions(cluster: Cluster): void {
   const find = cluster.findLeaderForPartitions;
   cluster.findLeaderForPartitions = function (this: Cluster, topic, partitions) {
     const { ['-1']: _leaderless, ...byLeader } = find.call(this, topic, partitions);
@@ -87,31 +67,46 @@ function leaveOutLeaderless(cluster: Cluster): void {
   };
   const fetch = cluster.fetchTopicsOffset;
   cluster.fetchTopicsOffset = async function (this: Cluster, topics) {
-    const found = await fetch.call(this, topics);
-    const missing = topics.filter(({ topic }) => !found.some((one) => one.topic === topic));
-    return [...found, ...missing.map(({ topic }) => ({ topic, partitions: [] }))];
+    const ofLeaders = topics.flatMap((topic) => {
+      const ids = topic.partitions.map(({ partition }) => partition);
+      return Object.values(this.findLeaderForPartitions(topic.topic, ids)).map((led) => ({
+        ...topic,
+        partitions: topic.partitions.filter(({ partition }) => led.includes(partition)),
+      }));
+    });
+    const found = await responsesOf(ofLeaders.map((part) => fetch.call(this, [part])));
+    // Reads the leaders again before the next request: the partitions of a lost broker get another one.
+    if (found.length < ofLeaders.length) this.brokerPool.metadataExpireAt = null;
+    return topics.map(({ topic }) => ({
+      topic,
+      partitions: found.flat().flatMap((part) => (part.topic === topic ? part.partitions : [])),
+    }));
   };
-  Object.defineProperty(cluster, patched, { value: true });
 }
 
-function patch(response: Response, change: (parse: Parse) => Parse): void {
-  if (patched in response) return;
-  response.parse = change(response.parse);
-  Object.defineProperty(response, patched, { value: true });
+/**
+ * Resolves with the results of the brokers that responded. Rejects if none did, or if one responded with an error: the
+ * metadata may be stale.
+ */
+async function responsesOf<T>(requests: readonly Promise<T>[]): Promise<T[]> {
+  const found: T[] = [];
+  const failures: unknown[] = [];
+  const settled = requests.map((request) =>
+    request.then(
+      (value) => void found.push(value),
+      (error: unknown) => void failures.push(error),
+    ),
+  );
+  await Promise.any(requests).catch(() => undefined); // the failures have the reasons
+  await settledWithin(stragglerMs, settled);
+  for (const failure of failures) if (found.length === 0 || !isBrokerFailure(failure)) throw failure;
+  return found;
 }
 
 function responses(request: string, lastVersion: number): Response[] | undefined {
   const loaded = Array.from({ length: lastVersion + 1 }, (_, version) =>
-    load<Response>(`protocol/requests/${request}/v${version}/response`),
+    kafkajsFile<Response>(`protocol/requests/${request}/v${version}/response`),
   );
   const isKnown = (response: Response | undefined): response is Response => typeof response?.parse === 'function';
   return loaded.every(isKnown) ? loaded : undefined;
-}
-
-function load<T>(file: string): T | undefined {
-  try {
-    return createRequire(import.meta.url)(`kafkajs/src/${file}`) as T;
-  } catch {
-    return undefined; // the file does not exist in other versions
-  }
 }

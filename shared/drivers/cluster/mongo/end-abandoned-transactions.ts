@@ -5,6 +5,8 @@ import type { Connection, mongo } from 'mongoose';
  * pause only for milliseconds between statements.
  */
 const abandonedAfterMs = 1_000;
+/** The time after which a write may be blocked by an abandoned transaction. */
+const blockedAfterMs = 500;
 
 interface IdleSession {
   readonly lsid: { readonly id: mongo.UUID };
@@ -37,4 +39,19 @@ export async function endAbandonedTransactions(connection: Connection): Promise<
   // Do not send an empty list: it would end every session of the server.
   if (abandoned.length > 0) await admin.command({ killSessions: abandoned.map(({ lsid }) => ({ id: lsid.id })) });
   return abandoned.length;
+}
+
+/**
+ * Runs a write outside of a transaction. MongoDB lets it wait for transactions that hold its documents, so while it
+ * takes long, ends abandoned ones.
+ */
+export async function unblocked<T>(connection: Connection, write: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => {
+    void endAbandonedTransactions(connection).catch(() => undefined); // otherwise the server ends them
+  }, blockedAfterMs);
+  try {
+    return await write();
+  } finally {
+    clearInterval(timer);
+  }
 }

@@ -1,4 +1,4 @@
-import { Mongoose, type Connection } from 'mongoose';
+import { mongo, Mongoose, type Connection } from 'mongoose';
 import { AppError, unavailable } from '../../../domain/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 
@@ -113,6 +113,19 @@ export function toUnavailable(error: unknown): unknown {
   if (error.name === 'MongooseError' && error.message.includes('initial connection'))
     return unavailable('Database', error);
   return error;
+}
+
+/**
+ * Returns the indexes of a bulk write's operations that failed because their key exists. Throws the error if anything
+ * else failed, even if only the write concern: the others are then not certain to be stored.
+ */
+export function duplicatesOf(error: unknown): Set<number> {
+  if (!(error instanceof mongo.MongoBulkWriteError)) throw error;
+  const concernError = error.result.getWriteConcernError();
+  if (concernError !== undefined) throw unavailable('Database', concernError);
+  const failed = [error.writeErrors].flat();
+  if (failed.length === 0 || !failed.every(({ code }) => code === duplicateKey)) throw error;
+  return new Set(failed.map(({ index }) => index));
 }
 
 /** Resolves like the work, or throws its error mapped by `toUnavailable`. */

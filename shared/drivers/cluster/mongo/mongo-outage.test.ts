@@ -12,7 +12,7 @@ import { newThing, thingCollections, things } from '../../../testing/thing.ts';
 import { openMongo } from './mongo-connection.ts';
 import { openMongoDeliveries } from './deliveries/mongo-deliveries.ts';
 import { openMongoDocuments } from './documents/mongo-documents.ts';
-import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.fixture.ts';
+import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.fixtures.ts';
 
 const log = openLogger('test', 'silent');
 const collections: readonly AnyCollection[] = [...thingCollections, subscriptions, devices];

@@ -6,7 +6,7 @@ import { newId } from '../../../testing/builders.ts';
 import { describeWithEngines } from '../../../testing/describe-with-engines.ts';
 import { openMongo } from './mongo-connection.ts';
 import { openMongoMessages } from './messages/mongo-messages.ts';
-import { mongoTestDatabase } from './mongo-test-database.fixture.ts';
+import { mongoTestDatabase } from './mongo-test-database.fixtures.ts';
 
 const log = openLogger('test', 'silent');
 

@@ -2,13 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientSession, Connection, mongo } from 'mongoose';
 import { unavailable } from '../../../domain/errors.ts';
 import { endAbandonedTransactions } from './end-abandoned-transactions.ts';
+import { electionMs, isDuringElection } from './mongo-election.ts';
 
 /** The deadline of a transaction with repeated conflicts or an unstable server. */
 const attemptsMax = 100;
 const deadlineMs = 10_000;
 const pauseMsMax = 50;
-/** How long a transaction waits for the election of a primary; other operations wait for 1.5 s. */
-const electionMs = 5_000;
 /** After conflicts for this long, checks for abandoned transactions, and again after each interval. */
 const abandonedCheckMs = 250;
 /** MongoDB's code for a write conflict. */
@@ -16,10 +15,10 @@ const writeConflict = 112;
 
 /**
  * Runs work in a transaction and commits it with majority write concern. After a conflict or a lost server, runs the
- * work again, so the work must have no other effects than its writes. Waits up to 5 s for an election. Ends conflicting transactions of dead processes.
- * Other errors of the work abort the transaction and are rethrown. Throws AppError `unavailable` if the transaction
- * keeps failing or the outcome of the commit is unknown at the deadline. Resolves with the time of the commit, after which a
- * causally consistent session reads what it wrote, also from another primary.
+ * work again, so the work must have no other effects than its writes. Waits up to 5 s for an election. Ends conflicting
+ * transactions of dead processes. Other errors of the work abort the transaction and are rethrown. Throws AppError
+ * `unavailable` if the transaction keeps failing or the outcome of the commit is unknown at the deadline. Resolves with
+ * the time of the commit, after which a causally consistent session reads what it wrote, also from another primary.
  */
 export async function inTransaction(
   connection: Connection,
@@ -40,7 +39,8 @@ export async function inTransaction(
       await commitWithRetries(session, deadlines);
       return session.operationTime;
     } catch (error) {
-      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // otherwise the server ends it
+      // If the abort fails, the server ends the transaction.
+      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
       throwUnlessRetryable(error, { label: 'TransientTransactionError', attempt, deadlines });
       if (performance.now() > nextCheckAt && (error as { code?: unknown }).code === writeConflict) {
         await endAbandonedTransactions(connection).catch(() => undefined); // otherwise the server ends them
@@ -79,13 +79,6 @@ function throwUnlessRetryable(
   if (isDuringElection(error) && now < deadlines.election) return;
   if (!hasLabel(error, label)) throw error;
   if (attempt === attemptsMax || now > deadlines.any) throw unavailable('Database', error);
-}
-
-/** Whether no primary was found although members of the set respond. The driver gives such errors no label. */
-function isDuringElection(error: unknown): boolean {
-  const { servers } = (error as { reason?: { servers?: unknown } }).reason ?? {};
-  if (!(servers instanceof Map)) return false;
-  return [...(servers as Map<string, { type: string }>).values()].some(({ type }) => type.startsWith('RS'));
 }
 
 function hasLabel(error: unknown, label: string): boolean {

@@ -67,7 +67,7 @@ export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDel
     });
   return {
     recipients: (match, page) => read(() => findRecipients.recipients(match, page)),
-    hasRecipients: (topicId) => read(() => findRecipients.hasRecipients(topicId)),
+    topicsWithRecipients: (topicIds) => read(() => findRecipients.topicsWithRecipients(topicIds)),
     claim: async (claims, { now, staleAfterMs, again = [] }) => {
       const params = checkClaims(claims).map((claim) => ({
         deviceId: claim.deviceId,

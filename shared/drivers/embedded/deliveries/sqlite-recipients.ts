@@ -18,7 +18,7 @@ export function sqliteRecipients(
   { subscriptions, devices }: { subscriptions: Collection<Subscription>; devices: Collection<Device> },
 ): {
   recipients: (...call: Parameters<Deliveries['recipients']>) => { recipients: Recipient[]; next: string | null };
-  hasRecipients: (topicId: string) => boolean;
+  topicsWithRecipients: (topicIds: readonly string[]) => Set<string>;
 } {
   const ofTopic = `${documentTableName(subscriptions)} INDEXED BY ${indexName(subscriptions, 'byTopic')} WHERE topic_id = ?1 AND mobile_enabled = 1`;
   // IDs are the last column of the index, because the table is clustered by them.
@@ -73,7 +73,10 @@ export function sqliteRecipients(
       }));
       return { recipients, next: (last?.[0] as string | undefined) ?? null };
     },
-    hasRecipients: (topicId) => statement(`SELECT 1 FROM ${ofTopic} LIMIT 1`).get(topicId) !== undefined,
+    topicsWithRecipients: (topicIds) => {
+      const any = statement(`SELECT 1 FROM ${ofTopic} LIMIT 1`);
+      return new Set(topicIds.filter((topicId) => any.get(topicId) !== undefined));
+    },
   };
 }
 

@@ -19,8 +19,8 @@ import { columnName, type DocumentTable } from './sqlite-document-tables.ts';
 
 export function insertWork(access: TableAccess, table: DocumentTable, document: object): () => Document {
   const { id, values } = checkNew(table.collection, document);
-  const params = [id, 1, ...encodeAll(table, values)];
-  const sql = `INSERT INTO ${table.name} (${table.columnList}) VALUES (${params.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING RETURNING ${table.columnList}`;
+  const { insert, params } = insertOf(table, { id, values });
+  const sql = `${insert} ON CONFLICT DO NOTHING RETURNING ${table.columnList}`;
   return () => {
     const row = firstRow(access.statement(sql), params);
     if (row !== undefined) return decodeRow(table, row);
@@ -29,14 +29,24 @@ export function insertWork(access: TableAccess, table: DocumentTable, document: 
   };
 }
 
+/** The statement, without a conflict clause, that inserts a document with version 1. */
+function insertOf(
+  table: DocumentTable,
+  { id, values }: ReturnType<typeof checkNew>,
+): { readonly insert: string; readonly params: SQLInputValue[] } {
+  const params = [id, 1, ...encodeAll(table, values)];
+  const places = params.map(() => '?').join(', ');
+  return { insert: `INSERT INTO ${table.name} (${table.columnList}) VALUES (${places})`, params };
+}
+
 function accumulateWork(access: TableAccess, table: DocumentTable, document: object, sum: string | null): () => void {
   const { id, values } = checkNew(table.collection, document);
   if (sum !== null) checkSum(table.collection, sum, values.get(sum));
-  const params = [id, 1, ...encodeAll(table, values)];
+  const { insert, params } = insertOf(table, { id, values });
   const column = sum === null ? null : columnName(sum);
   const onConflict =
     column === null ? 'NOTHING' : `UPDATE SET ${column} = coalesce(${table.name}.${column}, 0) + excluded.${column}`;
-  const sql = `INSERT INTO ${table.name} (${table.columnList}) VALUES (${params.map(() => '?').join(', ')}) ON CONFLICT (id) DO ${onConflict}`;
+  const sql = `${insert} ON CONFLICT (id) DO ${onConflict}`;
   return () => void access.statement(sql).run(...params);
 }
 

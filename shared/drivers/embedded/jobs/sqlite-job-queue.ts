@@ -66,6 +66,11 @@ class SqliteJobQueue implements JobQueue {
     this.#wake(queue, now + Math.min(...checked.map(({ delayMs }) => delayMs)));
   }
 
+  /** A full disk rejects all writes. */
+  hasRoom(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
   work(queue: string, options: WorkOptions): Promise<Worker> {
     if (this.#isClosing) return Promise.reject(unavailable('Queue'));
     const { file, clock, log } = this.#options;

@@ -1,7 +1,7 @@
 import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord, PlacedRecord } from '../../../domain/messages/log-record.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import type { ConsumeOptions, Consumption, EventLog, UnreadRecords } from '../../../ports/event-log.ts';
+import type { ConsumeOptions, Consumption, EventLog, LogHealth, UnreadRecords } from '../../../ports/event-log.ts';
 import { ConsumerOffsets } from './consumer-offsets.ts';
 import { RecordRing } from './record-ring.ts';
 import type { RecordTable } from './record-table.ts';
@@ -18,7 +18,9 @@ export interface SqliteEventLogOptions {
 /**
  * The event log as a table of the SQLite file, with a single partition (0). Only one process may append to a file.
  *
- * A record and its message are one row, written by a group commit and durable when `append` resolves. Groups exist within this process: one member of a group is active, and the next one takes over when it closes. Group offsets are written within a second, and on close.
+ * A record and its message are one row, written by a group commit and durable when `append` resolves. Groups exist
+ * within this process: one member of a group is active, and the next one takes over when it closes. Group offsets are
+ * written within a second, and on close.
  */
 export function openSqliteEventLog(options: SqliteEventLogOptions): EventLog {
   return new SqliteEventLog(options);
@@ -172,10 +174,10 @@ class SqliteEventLog implements EventLog, MemberSource {
     return { haltedPartitions: 0, lost: 0 };
   }
 
-  ping(): Promise<void> {
+  ping(): Promise<LogHealth> {
     try {
       this.#file.db.exec('SELECT 1');
-      return Promise.resolve();
+      return Promise.resolve({ unavailablePartitions: 0 });
     } catch (error) {
       return Promise.reject(unavailable('Log', error));
     }

@@ -12,13 +12,13 @@ export function sqliteContentRemoval(file: SqliteFile): Messages['redactDeleted'
     WHERE deleted_at IS NOT NULL AND content_rev < ${redactedRev} AND deleted_at <= ?
       AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))
     ORDER BY deleted_at LIMIT ?`);
-  const takeContent = file.db.prepare(
+  const removeContent = file.db.prepare(
     `UPDATE messages SET message = '', title = NULL, tags = NULL, content_rev = ${redactedRev} WHERE offset = ?`,
   );
 
-  const emptyBatch = (time: number, batchSize: number, except: string): number => {
+  const redactBatch = (time: number, batchSize: number, except: string): number => {
     const rows = due.all(time, except, batchSize) as unknown as { offset: number }[];
-    for (const { offset } of rows) takeContent.run(offset);
+    for (const { offset } of rows) removeContent.run(offset);
     return rows.length;
   };
 
@@ -27,7 +27,7 @@ export function sqliteContentRemoval(file: SqliteFile): Messages['redactDeleted'
     let redacted = 0;
     while (redacted < limit) {
       const batchSize = Math.min(limit - redacted, batchSizeMax);
-      const count = await file.write(() => emptyBatch(time, batchSize, exceptJson));
+      const count = await file.write(() => redactBatch(time, batchSize, exceptJson));
       redacted += count;
       if (count < batchSize) break;
     }

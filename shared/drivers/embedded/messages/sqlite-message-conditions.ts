@@ -31,11 +31,6 @@ export function messageConditions(filter: MessageFilter): Condition {
   return { sql: parts.map(({ sql }) => sql).join(' AND '), params: parts.flatMap(({ params }) => params) };
 }
 
-/** Whether the filter matches all of history, so that stored counts can be used. */
-export function matchesAllMessages(filter: MessageFilter): boolean {
-  return !filter.includesDeleted && properties(filter).length === 0 && content(filter).length === 0;
-}
-
 function visibility({ includesDeleted, now }: MessageFilter): Condition[] {
   return [
     { sql: 'm.expires_at > ?', params: [now] },

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { foldCase } from '../../../domain/fold-case.ts';
-import type { MessageFilter } from '../../../domain/messages/message-filter.ts';
+import { allMessagesOf, matchesAllMessages, type MessageFilter } from '../../../domain/messages/message-filter.ts';
 import type { Priority } from '../../../domain/messages/message.ts';
 import type { ActivityCount, MessagePage } from '../../../ports/messages/message-search.ts';
-import { matchesAllMessages, messageConditions } from './sqlite-message-conditions.ts';
+import { messageConditions } from './sqlite-message-conditions.ts';
 import type { TopicMessageRow } from './sqlite-message-rows.ts';
 import { Milestones } from './sqlite-milestones.ts';
 import { SearchStatements, type Range, type TopicRow } from './sqlite-search-statements.ts';
@@ -43,23 +43,9 @@ export function sqliteMessageSearch(db: DatabaseSync) {
     search: (filter: MessageFilter, page: MessagePage): Steps<FoundRows> =>
       filter.text === null ? searchIndex({ reader, milestones }, filter, page) : searchText(reader, filter, page),
     recent: (topicIds: readonly string[], page: { limit: number; now: number }): Steps<TopicMessageRow[]> =>
-      recentMessages(reader, matchAll(topicIds, page.now), page.limit),
+      recentMessages(reader, allMessagesOf(topicIds, { now: page.now }), page.limit),
     activity: (filter: MessageFilter, bucketMs: number): Steps<ActivityCount[]> =>
       countActivity(reader, filter, bucketMs),
-  };
-}
-
-function matchAll(topicIds: readonly string[], now: number): MessageFilter {
-  return {
-    topicIds,
-    text: null,
-    priorityMin: null,
-    priorityMax: null,
-    tags: [],
-    from: null,
-    to: null,
-    includesDeleted: false,
-    now,
   };
 }
 

@@ -32,10 +32,11 @@ interface StoredState {
 type Statements = ReturnType<typeof prepareStatements>;
 
 /**
- * Applies records to messages, independent of their order. A message's offset, times and published content are those of its
- * `message` record with the lowest offset. Its content is that of the edit with the highest offset, or the published content. It is deleted if any deletion was
- * applied, at the earliest time of these: a deletion is final, even against a concurrent edit. A record of an expired
- * message only updates the topic's last offset and time, so a replay of the log does not restore removed messages.
+ * Applies records to messages, independent of their order. A message's offset, times and published content are those of
+ * its `message` record with the lowest offset. Its content is that of the edit with the highest offset, or the
+ * published content. It is deleted if any deletion was applied, at the earliest time of these: a deletion is final,
+ * even against a concurrent edit. A record of an expired message only updates the topic's last offset and time, so a
+ * replay of the log does not restore removed messages.
  */
 export function sqliteMessageWriter(db: DatabaseSync, clock: Clock): SqliteMessageWriter {
   const sql = prepareStatements(db);
@@ -96,23 +97,34 @@ function applyRecord(sql: Statements, topic: number, { offset, record }: PlacedR
 }
 
 function applyMessage(sql: Statements, topic: number, offset: number, message: Message): number {
-  const isNew =
-    sql.insertMessage.run(
-      offset,
-      message.id,
-      topic,
-      message.message,
-      message.title,
-      message.priority,
-      storedTags(message),
-      message.timestamp,
-      message.expiresAt,
-      message.markdown ? 1 : 0,
-      asPublished,
-      message.editedAt,
-      null,
-    ).changes === 1;
+  const { editedAt } = message;
+  const isNew = insertMessage(sql, topic, message, { offset, contentRev: asPublished, editedAt, deletedAt: null });
   return isNew ? 1 : mergeIntoStored(sql, offset, message);
+}
+
+/** Returns false if a row with the ID or the offset exists. */
+function insertMessage(
+  sql: Statements,
+  topic: number,
+  message: Message,
+  state: { offset: number; contentRev: number; editedAt: number | null; deletedAt: number | null },
+): boolean {
+  const { changes } = sql.insertMessage.run(
+    state.offset,
+    message.id,
+    topic,
+    message.message,
+    message.title,
+    message.priority,
+    storedTags(message),
+    message.timestamp,
+    message.expiresAt,
+    message.markdown ? 1 : 0,
+    state.contentRev,
+    state.editedAt,
+    state.deletedAt,
+  );
+  return changes === 1;
 }
 
 /** Applies a message record whose message row exists: a repeated record, a duplicate, or the message of a stub. */
@@ -146,21 +158,12 @@ function applyChange(sql: Statements, topic: number, offset: number, record: Log
 
 function insertStub(sql: Statements, topic: number, offset: number, { type, timestamp, message }: LogRecord): void {
   const isEdit = type === 'message_edited';
-  sql.insertMessage.run(
-    -1 - offset,
-    message.id,
-    topic,
-    message.message,
-    message.title,
-    message.priority,
-    storedTags(message),
-    message.timestamp,
-    message.expiresAt,
-    message.markdown ? 1 : 0,
-    isEdit ? offset : stubRev,
-    isEdit ? message.editedAt : null,
-    isEdit ? null : (message.deletedAt ?? timestamp),
-  );
+  insertMessage(sql, topic, message, {
+    offset: -1 - offset,
+    contentRev: isEdit ? offset : stubRev,
+    editedAt: isEdit ? message.editedAt : null,
+    deletedAt: isEdit ? null : (message.deletedAt ?? timestamp),
+  });
 }
 
 function setContent(sql: Statements, message: Message, contentRev: number): void {

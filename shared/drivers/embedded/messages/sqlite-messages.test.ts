@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { allMessagesOf } from '../../../domain/messages/message-filter.ts';
 import { closers } from '../../../platform/lifecycle.ts';
 import { messagesContract } from '../../../contracts/messages/messages.contract.ts';
 import {
@@ -194,17 +195,7 @@ describe('SQLite: the messages as the table of the log', () => {
     ]) {
       for (const limit of [1, 30, 2_500]) expect(await pageOf(topicIds, limit)).toEqual(expected(topicIds, limit));
       for (const offset of [1, 40, 2_100, 5_000]) {
-        const filter = {
-          topicIds,
-          text: null,
-          priorityMin: null,
-          priorityMax: null,
-          tags: [],
-          from: null,
-          to: null,
-          includesDeleted: false,
-          now,
-        };
+        const filter = allMessagesOf(topicIds, { now });
         const { messages } = await store.search(filter, { limit: 20, offset });
         expect(messages.map((message) => message.offset)).toEqual(
           expected(topicIds, 10_000).slice(offset, offset + 20),
@@ -225,17 +216,7 @@ describe('SQLite: the messages as the table of the log', () => {
           .filter(({ record }) => list.includes(record.message.topicId))
           .map(({ offset }) => offset)
           .reverse();
-        const filter = {
-          topicIds: list,
-          text: null,
-          priorityMin: null,
-          priorityMax: null,
-          tags: [],
-          from: null,
-          to: null,
-          includesDeleted: false,
-          now,
-        };
+        const filter = allMessagesOf(list, { now });
         const { messages, total } = await store.search(filter, { limit: 5, offset: 0 });
         expect([total, messages.map(({ offset }) => offset)]).toEqual([shown.length, shown.slice(0, 5)]);
         expect((await store.recent(list, { limit: 3, now })).map(({ offset }) => offset)).toEqual(shown.slice(0, 3));
@@ -258,17 +239,7 @@ describe('SQLite: the messages as the table of the log', () => {
         .map(({ offset }) => offset)
         .filter((offset) => !gone.has(offset))
         .reverse();
-      const filter = {
-        topicIds: [topicId],
-        text: null,
-        priorityMin: null,
-        priorityMax: null,
-        tags: [],
-        from: null,
-        to: null,
-        includesDeleted: false,
-        now,
-      };
+      const filter = allMessagesOf([topicId], { now });
       for (const offset of [2_000, 2_000, 3_500, 4_111, 2_999, shown.length - 2_010]) {
         const { messages, total } = await store.search(filter, { limit: 15, offset });
         expect([total, messages.map((message) => message.offset)]).toEqual([
@@ -299,20 +270,7 @@ describe('SQLite: the messages as the table of the log', () => {
         ),
       );
       const search = (topicId: string, text: string | null) =>
-        limited.search(
-          {
-            topicIds: [topicId],
-            text,
-            priorityMin: null,
-            priorityMax: 4,
-            tags: [],
-            from: null,
-            to: null,
-            includesDeleted: false,
-            now,
-          },
-          { limit: 5, offset: 0 },
-        );
+        limited.search(allMessagesOf([topicId], { now, text, priorityMax: 4 }), { limit: 5, offset: 0 });
       const [ofText, ofIndex, short] = await Promise.allSettled([
         search(large, 'here'),
         search(large, null),

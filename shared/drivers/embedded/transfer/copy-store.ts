@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { writeNewFile } from '../../../platform/write-new-file.ts';
+import { writeWholeFile } from '../../../platform/write-whole-file.ts';
 import type { CopyProgress, CopyReport } from '../../../ports/backup.ts';
 import { markAsCopy } from './log-after-copy.ts';
 import { schemaVersionOf } from '../sqlite/migrations.ts';
@@ -20,13 +20,18 @@ export interface CopyOptions {
 }
 
 /**
- * Copies a store's file, even while a server writes to it. The copy is a consistent snapshot with all data committed before the call. It is one file without a write-ahead log, readable by its owner only, checked by SQLite's `integrity_check`, and gets its name once it is complete on disk. On failure, leaves no file and throws an error for the operator.
+ * Copies a store's file, even while a server writes to it. The copy is a consistent snapshot with all data committed
+ * before the call. It is one file without a write-ahead log, readable by its owner only, checked by SQLite's
+ * `integrity_check`, and gets its name once it is complete on disk. On failure, leaves no file and throws an error for
+ * the operator.
  *
- * SQLite's online backup restarts when another connection writes, so under load it never ends (measured: 1,700 restarts in 8 seconds). A read transaction avoids this: the copy reads one snapshot page by page while the server continues to write. The write-ahead log grows in the meantime.
+ * SQLite's online backup restarts when another connection writes, so under load it never ends (measured: 1,700 restarts
+ * in 8 seconds). A read transaction avoids this: the copy reads one snapshot page by page while the server continues to
+ * write. The write-ahead log grows in the meantime.
  */
 export async function copyStore({ from, to, schemaVersionMax, onProgress }: CopyOptions): Promise<CopyReport> {
   if (!existsSync(from)) throw new Error(`${from} does not exist: there is nothing to copy`);
-  await writeNewFile(
+  await writeWholeFile(
     to,
     async (partial) => {
       const source = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
@@ -44,7 +49,7 @@ export async function copyStore({ from, to, schemaVersionMax, onProgress }: Copy
       }
       finish(partial);
     },
-    sqliteFiles,
+    { companionSuffixes: sqliteFiles },
   );
   return { from, to, bytes: statSync(to).size };
 }

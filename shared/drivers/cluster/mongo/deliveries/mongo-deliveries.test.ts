@@ -4,11 +4,12 @@ import { deliveriesContract } from '../../../../contracts/deliveries/deliveries.
 import { openLogger } from '../../../../platform/logger.ts';
 import { devices } from '../../../../collections/devices-collection.ts';
 import { subscriptions } from '../../../../collections/subscriptions-collection.ts';
+import { useLedger } from '../../../../contracts/deliveries/use-ledger.ts';
 import { newId } from '../../../../testing/builders.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { openMongoDocuments } from '../documents/mongo-documents.ts';
-import { mongoTestDatabase } from '../mongo-test-database.fixture.ts';
+import { mongoTestDatabase } from '../mongo-test-database.fixtures.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
 const now = 1_800_000_000_000;
@@ -62,6 +63,33 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
       expect(await deliveries.removeBefore(now + 3 * 3_600_000, 2)).toBe(1);
       expect(await left()).toEqual([3, 4]);
       expect((await ledger.indexes()).map(({ name }) => name)).toEqual(['_id_', 'byUser', 'bySlot']);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test('every command on the ledger uses an index, and every index is used', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'deliveries');
+    try {
+      const connection = await database.connect();
+      const documents = await openMongoDocuments({ connection, collections, log: openLogger('test', 'silent') });
+      const deliveries = await openMongoDeliveries({ connection, subscriptions, devices });
+      await connection.db!.command({ profile: 2 });
+      await useLedger(deliveries);
+      await connection.db!.command({ profile: 0 });
+      const commands = await connection
+        .db!.collection('system.profile')
+        .find({ ns: `${connection.name}.deliveries`, op: { $in: ['query', 'update', 'remove', 'command', 'getmore'] } })
+        .toArray();
+      const plans = commands.map(({ planSummary }) => String(planSummary)).filter((plan) => plan !== 'undefined');
+      expect(plans.length).toBeGreaterThan(10);
+      expect(plans.filter((plan) => !/IXSCAN|IDHACK|EXPRESS/.test(plan))).toEqual([]);
+      const stats = await connection
+        .collection('deliveries')
+        .aggregate([{ $indexStats: {} }])
+        .toArray();
+      expect(stats.filter(({ accesses }) => Number(accesses.ops) === 0).map(({ name }) => name)).toEqual([]);
+      await documents.close();
     } finally {
       await database.drop();
     }

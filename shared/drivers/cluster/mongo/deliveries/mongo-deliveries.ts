@@ -45,7 +45,7 @@ export async function openMongoDeliveries({
   const findRecipients = mongoRecipients(connection, { subscriptions, devices });
   return {
     recipients: (match, page) => mapUnavailable(() => findRecipients.recipients(match, page)),
-    hasRecipients: (topicId) => mapUnavailable(() => findRecipients.hasRecipients(topicId)),
+    topicsWithRecipients: (topicIds) => mapUnavailable(() => findRecipients.topicsWithRecipients(topicIds)),
     claim: (claims, at) =>
       mapUnavailable(async () => {
         const checked = checkClaims(claims);

@@ -28,7 +28,7 @@ const firstBatchSize = 1_000;
 export function mongoRecipients(
   connection: Connection,
   { subscriptions, devices }: { subscriptions: Collection<Subscription>; devices: Collection<Device> },
-): Pick<Deliveries, 'recipients' | 'hasRecipients'> {
+): Pick<Deliveries, 'recipients' | 'topicsWithRecipients'> {
   const storedSubscriptions = connection.collection<StoredSubscription>(subscriptions.name);
   const storedDevices = connection.collection<StoredDevice>(devices.name);
   const byTopic = indexName(subscriptions, 'byTopic');
@@ -77,13 +77,16 @@ export function mongoRecipients(
       }));
       return { recipients, next: found.length > limit ? page.at(-1)!._id : null };
     },
-    async hasRecipients(topicId) {
-      return (
-        (await storedSubscriptions.findOne(
-          { topicId, mobileEnabled: true },
-          { projection: { _id: 1 }, hint: byTopic },
-        )) !== null
-      );
+    async topicsWithRecipients(topicIds) {
+      if (topicIds.length === 0) return new Set();
+      // With this hint a distinct scan, which reads one key per topic.
+      const found = await storedSubscriptions
+        .aggregate<{ _id: string }>(
+          [{ $match: { topicId: { $in: [...topicIds] }, mobileEnabled: true } }, { $group: { _id: '$topicId' } }],
+          { hint: byTopic, batchSize: topicIds.length + 1 },
+        )
+        .toArray();
+      return new Set(found.map(({ _id }) => _id));
     },
   };
 }

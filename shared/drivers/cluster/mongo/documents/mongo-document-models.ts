@@ -97,17 +97,21 @@ function indexSpecs(collection: AnyCollection): IndexSpec[] {
 }
 
 /**
- * Migrates collection and indexes to their declaration: creates missing ones, drops our changed or undeclared indexes,
- * and keeps foreign indexes. Safe to run concurrently. Throws if existing documents violate a new unique key.
+ * Migrates collection and indexes to their declaration: creates missing ones, replaces changed ones and drops retired
+ * ones. Keeps others, because nodes of a newer version may use them. Safe to run concurrently. Throws if existing
+ * documents violate a new unique key.
  */
 export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
   const native = model.collection;
   const declared = new Map(indexSpecs(collection).map((spec) => [spec.name, spec]));
+  const retired = new Set(
+    (collection.retired ?? []).flatMap((name) => Object.values(prefixes).map((prefix) => prefix + name)),
+  );
   for (const present of (await native.listIndexes().toArray().catch(emptyIfMissing)) as IndexSpec[]) {
-    if (!present.name.startsWith(prefixes.key) && !present.name.startsWith(prefixes.index)) continue;
     const same = declared.get(present.name);
     if (same !== undefined && isSame(same, present)) declared.delete(present.name);
-    else await native.dropIndex(present.name).catch(ignoring(indexNotFound));
+    else if (same !== undefined || retired.has(present.name))
+      await native.dropIndex(present.name).catch(ignoring(indexNotFound));
   }
   // Creating indexes also creates the collection: one catalog change instead of two.
   if (declared.size > 0) await native.createIndexes([...declared.values()] as never);

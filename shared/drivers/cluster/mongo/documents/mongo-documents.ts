@@ -11,6 +11,7 @@ import {
 } from '../../../../ports/document-checks.ts';
 import type { Documents } from '../../../../ports/documents.ts';
 import { mapUnavailable } from '../mongo-connection.ts';
+import { throughElection } from '../mongo-election.ts';
 import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, decodeFields, fieldName, type Stored } from './mongo-document-values.ts';
 import { incrementWork, raiseWork, insertWork, removeWork, updateWork, planCommit } from './mongo-document-writes.ts';
@@ -23,7 +24,8 @@ export interface MongoDocumentsOptions {
 }
 
 /**
- * The documents of a cluster: one MongoDB collection per declared collection. Creates collections and indexes when opened, see `prepareCollection`. Only the given collections can be used. `close` leaves the connection open.
+ * The documents of a cluster: one MongoDB collection per declared collection. Creates collections and indexes when
+ * opened, see `prepareCollection`. Only the given collections can be used. `close` leaves the connection open.
  *
  * Writes are acknowledged by the majority, and reads use the primary, so every node reads all acknowledged writes of
  * every node, even from a new primary.
@@ -86,19 +88,24 @@ async function mapUnavailableAs<T>(work: () => Promise<unknown>): Promise<T> {
   return (await mapUnavailable(work)) as T;
 }
 
+/** Waits for the election of a primary, so that a failover delays requests instead of failing them. */
+function readAs<T>(read: () => Promise<unknown>): Promise<T> {
+  return mapUnavailableAs(() => throughElection(read));
+}
+
 function readsOver(
   modelOf: (collection: { readonly name: string }) => DocumentModel,
 ): Pick<Documents, 'get' | 'getMany' | 'pick' | 'find' | 'count'> {
   return {
     get: (name, id) =>
-      mapUnavailableAs(async () => {
+      readAs(async () => {
         const { collection, model } = modelOf(name);
         checkId(collection, id);
         const stored = await model.findOne({ _id: id }).lean().exec();
         return stored === null ? null : decodeDocument(collection, stored as Stored);
       }),
     getMany: (name, ids) =>
-      mapUnavailableAs(async () => {
+      readAs(async () => {
         const { collection, model } = modelOf(name);
         checkAtMost(ids.length, documentLimits.ids, 'ids');
         for (const id of ids) checkId(collection, id);
@@ -109,7 +116,7 @@ function readsOver(
         return found.map((stored) => decodeDocument(collection, stored as Stored));
       }),
     pick: (name, ids, fields) =>
-      mapUnavailableAs(async () => {
+      readAs(async () => {
         const { collection, model } = modelOf(name);
         checkAtMost(ids.length, documentLimits.ids, 'ids');
         for (const id of ids) checkId(collection, id);
@@ -122,7 +129,7 @@ function readsOver(
         return found.map((stored) => decodeFields(collection, fields, stored as unknown as Stored));
       }),
     find: (name, query) =>
-      mapUnavailableAs(async () => {
+      readAs(async () => {
         const { collection, model } = modelOf(name);
         const plan = planQuery(collection, query);
         if (plan.limit === 0) return []; // MongoDB treats 0 as no limit
@@ -137,7 +144,7 @@ function readsOver(
         return found.map((stored) => decodeDocument(collection, stored as Stored));
       }),
     count: (name, query) =>
-      mapUnavailableAs(async () => {
+      readAs(async () => {
         const { collection, model } = modelOf(name);
         const plan = planQuery(collection, query);
         return await model.countDocuments(filterOf(collection, plan)).hint(indexName(collection, plan.index)).exec();

@@ -2,18 +2,19 @@ import type { PlacedRecord, RecordType } from '../../../../domain/messages/log-r
 import { asPublished, contentOf, stubRev, originOf, type MessageDocument } from './mongo-message-collections.ts';
 
 /** The fields of a stored message that decide about a record. */
-export type MessageState = Pick<MessageDocument, 'offset' | 'contentRev' | 'deletedAt'>;
+export type MessageState = Pick<MessageDocument, 'offset' | 'contentRev' | 'timestamp' | 'deletedAt'>;
 
 /** The effect of records on a message: a document to insert, fields to set, or nothing. */
 export interface MergedMessage {
   readonly inserted: MessageDocument | null;
   readonly set: Partial<MessageDocument> | null;
-  /** The change of the topic's count. */
-  readonly counted: -1 | 0 | 1;
 }
 
 /**
- * Merges records into a message, independent of their order. A message's offset, times and published content are those of its `message` record with the lowest offset. Its content is that of the edit with the highest offset, or the published content. It is deleted if any deletion was applied, at the earliest time of these: a deletion is final, even against a concurrent edit.
+ * Merges records into a message, independent of their order. A message's offset, times and published content are those
+ * of its `message` record with the lowest offset. Its content is that of the edit with the highest offset, or the
+ * published content. It is deleted if any deletion was applied, at the earliest time of these: a deletion is final,
+ * even against a concurrent edit.
  *
  * @param stored null: the message is not stored
  * @param records of this message, at least one, in any order
@@ -27,9 +28,7 @@ export function mergeRecords(
     ...mergedEdit(stored, records),
     ...mergedDeletion(stored, records),
   };
-  const counted = (isVisible({ ...stored, ...set }) ? 1 : 0) - (isVisible(stored) ? 1 : 0);
-  if (stored !== null)
-    return { inserted: null, set: Object.keys(set).length === 0 ? null : set, counted: counted as -1 | 0 | 1 };
+  if (stored !== null) return { inserted: null, set: Object.keys(set).length === 0 ? null : set };
   const [
     {
       partition,
@@ -37,15 +36,7 @@ export function mergeRecords(
     },
   ] = records;
   const stub = contentOf({ ...message, editedAt: null }, stubRev);
-  return {
-    inserted: { _id: message.id, ...originOf(message, partition), ...stub, ...set },
-    set: null,
-    counted: counted as 0 | 1,
-  };
-}
-
-function isVisible(state: Partial<MessageState> | null): boolean {
-  return state !== null && state.offset !== undefined && state.deletedAt === undefined;
+  return { inserted: { _id: message.id, ...originOf(message, partition), ...stub, ...set }, set: null };
 }
 
 const ofType = (records: readonly PlacedRecord[], type: RecordType): readonly PlacedRecord[] =>

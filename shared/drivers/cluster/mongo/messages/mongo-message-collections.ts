@@ -54,16 +54,25 @@ export interface ChangeDocument {
 }
 
 /**
- * A shard of a topic's counters, whose values are the sums and maxima over its shards. Nodes that publish to the same
- * topic concurrently use different shards, so that their transactions do not conflict.
+ * A topic's counters: the sums and maxima over its parts. Publishes write no counter, because those of several nodes
+ * would conflict there. The checkpoint counts the messages up to an offset, and reads add the later ones (decision
+ * 0043). Other parts were written by earlier versions and by imports, and are only read.
  */
 export interface TopicStatsDocument {
   readonly _id: { readonly topicId: string; readonly part: number };
   readonly topicId: string;
   readonly messageCount: number;
+  /** Offset and time of the last record as far as known here, even of removed messages and duplicates. */
   readonly lastOffset: number;
   readonly lastMessageAt?: number;
+  /** Only in the checkpoint: the offset up to which messages are counted. */
+  readonly countedTo?: number;
+  /** Only in the checkpoint: grows with each change. */
+  readonly revision?: number;
 }
+
+/** The part of the checkpoint. */
+export const checkpointPart = -2;
 
 export interface WatermarkDocument {
   readonly _id: number;

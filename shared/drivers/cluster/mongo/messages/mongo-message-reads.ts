@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { StoredMessage } from '../../../../domain/messages/message.ts';
-import type { TopicMark, TopicRecord, TopicStats } from '../../../../ports/messages/message-reads.ts';
+import type { TopicMark, TopicRecord } from '../../../../ports/messages/message-reads.ts';
 import {
   byTime,
   byTopic,
@@ -122,38 +122,6 @@ export async function topicRecords(
   return records.sort((a, b) => a.offset - b.offset).slice(0, page.limit);
 }
 
-export async function lastOffsetsOf(
-  { stats }: MessageCollections,
-  topicIds: readonly string[],
-): Promise<Map<string, number>> {
-  const offsets = new Map(topicIds.map((topicId) => [topicId, -1]));
-  if (topicIds.length === 0) return offsets;
-  for (const { topicId, lastOffset } of await stats.find({ topicId: { $in: [...topicIds] } }).toArray()) {
-    offsets.set(topicId, Math.max(offsets.get(topicId)!, lastOffset));
-  }
-  return offsets;
-}
-
-export async function statsOf(
-  { stats }: MessageCollections,
-  topicIds: readonly string[],
-): Promise<Map<string, TopicStats>> {
-  const noStats: TopicStats = { messageCount: 0, lastMessageAt: null };
-  const statsByTopic = new Map(topicIds.map((topicId) => [topicId, noStats]));
-  if (topicIds.length === 0) return statsByTopic;
-  for (const { topicId, messageCount, lastMessageAt } of await stats
-    .find({ topicId: { $in: [...topicIds] } })
-    .toArray()) {
-    const sum = statsByTopic.get(topicId)!;
-    statsByTopic.set(topicId, {
-      messageCount: sum.messageCount + messageCount,
-      lastMessageAt:
-        lastMessageAt === undefined ? sum.lastMessageAt : Math.max(sum.lastMessageAt ?? lastMessageAt, lastMessageAt),
-    });
-  }
-  return statsByTopic;
-}
-
 /** Concurrent counts, so that a caller with hundreds of topics does not block others. */
 const concurrentCounts = 10;
 /** Limits of one combined query: marks, because of its planning time, and counted messages. */
@@ -229,9 +197,9 @@ const laterThan = ({ topicId, after }: TopicMark, now: number) => ({
 const storedTimeoutMs = 10_000;
 
 /**
- * Returns the records that are stored and that are not duplicates. A record that a `local` read returns can be reverted by a
- * failover; once the watermark has passed it, nothing would store it again. A `majority` read waits until the majority has
- * what the session has read and written.
+ * Returns the records that are stored and that are not duplicates. A record that a `local` read returns can be reverted
+ * by a failover; once the watermark has passed it, nothing would store it again. A `majority` read waits until the
+ * majority has what the session has read and written.
  */
 export async function storedOf(
   { messages, changes }: MessageCollections,
@@ -280,4 +248,12 @@ export async function lastOffsetsBelow(
   const offsets = new Map<string, number>();
   for (const { _id, offset } of found.flat()) offsets.set(_id, Math.max(offset, offsets.get(_id) ?? -1));
   return offsets;
+}
+
+/**
+ * Returns the partition's watermark; -1 if it has none. Nodes remember it, so a failover must not revert it: readers
+ * would skip records that are stored again.
+ */
+export async function watermarkOf({ watermarks }: MessageCollections, partition: number): Promise<number> {
+  return (await watermarks.findOne({ _id: partition }, { readConcern: { level: 'majority' } }))?.offset ?? -1;
 }

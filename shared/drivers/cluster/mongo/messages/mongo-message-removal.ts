@@ -10,7 +10,7 @@ import {
   type MessageCollections,
   type MessageDocument,
 } from './mongo-message-collections.ts';
-import { addToCount } from './mongo-retention-reads.ts';
+import { changeCheckpoints, countChange, countStates, latest, type CheckpointChange } from './mongo-topic-counts.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
 /**
@@ -72,7 +72,7 @@ export function mongoMessageRemoval(
       let redacted = 0;
       while (redacted < limit) {
         const batchSize = Math.min(limit - redacted, batchSizeMax);
-        const count = await emptyBatch(collections, { time, except, batchSize });
+        const count = await redactBatch(collections, { time, except, batchSize });
         redacted += count;
         if (count < batchSize) break;
       }
@@ -104,7 +104,7 @@ export function mongoMessageRemoval(
 }
 
 /** Needs no transaction: concurrent edits or sweeps of such a message have no effect. */
-async function emptyBatch(
+async function redactBatch(
   { messages }: MessageCollections,
   { time, except, batchSize }: { time: number; except: readonly string[]; batchSize: number },
 ): Promise<number> {
@@ -130,7 +130,7 @@ async function emptyBatch(
 
 type RemovedDocument = Pick<
   MessageDocument,
-  '_id' | 'topicId' | 'offset' | 'expiresAt' | 'contentRev' | 'deletedAt'
+  '_id' | 'topicId' | 'offset' | 'timestamp' | 'expiresAt' | 'contentRev' | 'deletedAt'
 > & { readonly bytes: number };
 
 interface BatchQuery {
@@ -144,14 +144,23 @@ interface BatchQuery {
  * publishes.
  */
 async function removeBatch(
-  { messages, changes, stats }: MessageCollections,
+  collections: MessageCollections,
   query: BatchQuery & { batchSize: number; session: ClientSession },
 ): Promise<RemovedDocument[]> {
   const { filter, sort, hint, batchSize, session } = query;
+  const { messages, changes } = collections;
   const found = await messages
     .find<RemovedDocument>(filter, {
       session,
-      projection: { topicId: 1, offset: 1, expiresAt: 1, contentRev: 1, deletedAt: 1, bytes: volumeBytes },
+      projection: {
+        topicId: 1,
+        offset: 1,
+        timestamp: 1,
+        expiresAt: 1,
+        contentRev: 1,
+        deletedAt: 1,
+        bytes: volumeBytes,
+      },
     })
     .sort(sort)
     .limit(batchSize)
@@ -162,18 +171,20 @@ async function removeBatch(
   await messages.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
   const changed = found.filter(({ contentRev, deletedAt }) => contentRev >= 0 || deletedAt !== undefined);
   if (changed.length > 0) await changes.deleteMany({ messageId: { $in: changed.map(({ _id }) => _id) } }, { session });
-  const counted = volumeByTopic(
-    found.filter(({ offset, deletedAt }) => offset !== undefined && deletedAt === undefined),
-  );
-  if (counted.size > 0) {
-    await stats.bulkWrite(
-      [...counted].map(([topicId, { messages: count }]) => {
-        const [ofTopic, update] = addToCount(topicId, -count);
-        return { updateOne: { filter: ofTopic, update, upsert: true } };
-      }),
-      { ordered: false, session },
-    );
+  const published = found.filter(({ offset }) => offset !== undefined);
+  const states = await countStates(collections, [...new Set(published.map(({ topicId }) => topicId))], { session });
+  const lowered = new Map<string, CheckpointChange>();
+  for (const removed of published) {
+    const { topicId, offset, timestamp } = removed;
+    const before = lowered.get(topicId);
+    lowered.set(topicId, {
+      messages: (before?.messages ?? 0) + countChange(states.get(topicId)!.countedTo, { before: removed, after: null }),
+      // A read takes these from stored messages that are not counted yet.
+      lastOffset: Math.max(before?.lastOffset ?? -1, offset!),
+      lastMessageAt: latest(before?.lastMessageAt ?? null, timestamp),
+    });
   }
+  await changeCheckpoints(collections, states, { changes: lowered, session });
   return found;
 }
 

@@ -1,6 +1,11 @@
 import type { mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
-import { asManagersSee, deletedContentMs, type MessageFilter } from '../../../../domain/messages/message-filter.ts';
+import {
+  asManagersSee,
+  deletedContentMs,
+  matchesAllMessages,
+  type MessageFilter,
+} from '../../../../domain/messages/message-filter.ts';
 import type { Priority, StoredMessage } from '../../../../domain/messages/message.ts';
 import type { ActivityCount, FoundMessages, MessagePage } from '../../../../ports/messages/message-search.ts';
 import {
@@ -13,6 +18,7 @@ import {
   type MessageDocument,
   type SearchedCollections,
 } from './mongo-message-collections.ts';
+import { topicFigures } from './mongo-topic-counts.ts';
 import { mongoOffsetRange } from './mongo-offset-range.ts';
 
 type Query = mongo.Filter<MessageDocument>;
@@ -268,59 +274,30 @@ async function findPageOfTopics(
   return documents.sort(newestFirst);
 }
 
-/** Returns the non-empty topics, newest message first. A topic's counters have several shards. */
+/** Returns the non-empty topics, newest message first. */
 async function byLastMessage(
-  { stats, limits }: SearchedCollections,
+  { limits, ...collections }: SearchedCollections,
   topicIds: readonly string[],
 ): Promise<{ topicId: string; lastMessageAt: number }[]> {
-  const last = new Map<string, number>();
-  const parts = stats.find(
-    { topicId: { $in: [...topicIds] }, lastMessageAt: { $exists: true } },
-    { ...limits, projection: { topicId: 1, lastMessageAt: 1 } },
-  );
-  for (const { topicId, lastMessageAt } of await parts.toArray())
-    last.set(topicId, Math.max(lastMessageAt!, last.get(topicId) ?? 0));
-  return [...last]
-    .map(([topicId, lastMessageAt]) => ({ topicId, lastMessageAt }))
+  return [...(await topicFigures(collections, topicIds, limits))]
+    .flatMap(([topicId, { lastMessageAt }]) => (lastMessageAt === null ? [] : [{ topicId, lastMessageAt }]))
     .sort((a, b) => b.lastMessageAt - a.lastMessageAt);
 }
 
 async function countMatching(collections: SearchedCollections, filter: MessageFilter, query: Query): Promise<number> {
-  const { messages, stats, limits } = collections;
+  const { messages, limits } = collections;
   const topicId = { $in: [...filter.topicIds] };
   if (!matchesAllMessages(filter))
     return messages.countDocuments({ topicId, ...query }, { ...limits, hint: indexFor(filter) });
   // The counters include expired messages that are not swept yet.
   const [counted, expired] = await Promise.all([
-    stats
-      .aggregate<{ sum: number }>(
-        [{ $match: { topicId } }, { $group: { _id: null, sum: { $sum: '$messageCount' } } }],
-        limits,
-      )
-      .toArray(),
+    topicFigures(collections, filter.topicIds, limits),
     messages.countDocuments(
       { expiresAt: { $lte: filter.now }, topicId, ...visibleInHistory },
       { ...limits, hint: byExpiry },
     ),
   ]);
-  return (counted[0]?.sum ?? 0) - expired;
-}
-
-function matchesAllMessages({
-  includesDeleted,
-  text,
-  tags,
-  priorityMin,
-  priorityMax,
-  from,
-  to,
-}: MessageFilter): boolean {
-  return (
-    !includesDeleted &&
-    text === null &&
-    tags.length === 0 &&
-    [priorityMin, priorityMax, from, to].every((bound) => bound === null)
-  );
+  return [...counted.values()].reduce((sum, { messageCount }) => sum + messageCount, 0) - expired;
 }
 
 /** Returns the filter's condition on a document, without its topic. */

@@ -1,73 +1,130 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { Clock } from '../../../../platform/clock.ts';
-import { duplicateKey } from '../mongo-connection.ts';
-import type { ChangeDocument, MessageCollections, MessageDocument } from './mongo-message-collections.ts';
+import { unblocked } from '../end-abandoned-transactions.ts';
+import { duplicateKey, duplicatesOf } from '../mongo-connection.ts';
+import {
+  asPublished,
+  contentOf,
+  originOf,
+  type ChangeDocument,
+  type MessageCollections,
+  type MessageDocument,
+} from './mongo-message-collections.ts';
 import { mergeRecords, type MergedMessage, type MessageState } from './mongo-merge-records.ts';
+import {
+  changeCheckpoints,
+  countChange,
+  countStates,
+  latest,
+  type CheckpointChange,
+  type CountState,
+} from './mongo-topic-counts.ts';
+import { throughElection } from '../mongo-election.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
-/** The maximum number of shards of a topic's counters. More shards take longer to read, fewer cause more conflicts. */
-const partsMax = 16;
-
-/** Writes records. Resolves with the time of the commit, like `inTransaction`; undefined if there is nothing to write. */
+/** Writes records. Resolves with the time of the last commit, like `inTransaction`; undefined without a transaction. */
 export type MongoMessageWrite = (records: readonly PlacedRecord[]) => Promise<mongo.Timestamp | undefined>;
 
+/** A transaction is repeated when another node has inserted one of its messages meanwhile. */
+const attemptsMax = 5;
+
 /**
- * Applies records atomically: the messages, the rows of edits and deletions, and the counters of topics are one
- * transaction, so counts stay correct, and nodes that apply the same records concurrently cannot count them twice.
- *
- * A record of an expired message only updates the topic's last offset and time, so a replay of the log
- * does not restore removed messages.
+ * Returns the write of `apply`. Nearly all records are new messages, which it inserts in one request. It applies the
+ * others in a transaction: records of messages that are stored already, edits, deletions, and records of expired
+ * messages.
  */
 export function mongoMessageWriter(
   connection: Connection,
   collections: MessageCollections,
   clock: Clock,
 ): MongoMessageWrite {
-  let part = 0;
-  const write = (
-    records: readonly PlacedRecord[],
-    unexpired: readonly PlacedRecord[],
-    areNew: boolean,
-  ): Promise<mongo.Timestamp | undefined> => {
-    let isFirstTry = true;
-    return inTransaction(connection, async (session) => {
-      // Conflicted with another node: use another shard from now on.
-      if (!isFirstTry) part = Math.floor(Math.random() * partsMax);
-      isFirstTry = false;
-      const stored = areNew ? noStates : await storedStates(collections, unexpired, session);
-      const merged = [...byMessage(unexpired)].map(([id, ofMessage]) => ({
-        id,
-        topicId: ofMessage[0].record.message.topicId,
-        ...mergeRecords(stored.messages.get(id) ?? null, ofMessage),
-      }));
+  const merge = mongoRecordMerger(connection, collections, clock);
+  return async (records) => {
+    const now = clock();
+    const isPlain = ({ record }: PlacedRecord) => record.type === 'message' && record.message.expiresAt > now;
+    const existing = await insertMessages(connection, collections, records.filter(isPlain));
+    return merge([...records.filter((placed) => !isPlain(placed)), ...existing]);
+  };
+}
+
+/** Inserts messages, and returns those records whose message is stored already, but not from this record. */
+async function insertMessages(
+  connection: Connection,
+  { messages }: MessageCollections,
+  records: readonly PlacedRecord[],
+): Promise<PlacedRecord[]> {
+  if (records.length === 0) return [];
+  try {
+    await throughElection(() =>
+      unblocked(connection, () => messages.insertMany(records.map(documentOf), { ordered: false })),
+    );
+    return [];
+  } catch (error) {
+    const refused = duplicatesOf(error);
+    const existing = records.filter((_, index) => refused.has(index));
+    const ids = existing.map(({ record }) => record.message.id);
+    const found = await messages
+      .find({ _id: { $in: ids } }, { projection: { offset: 1 }, batchSize: ids.length + 1 })
+      .toArray();
+    const offsets = new Map(found.map(({ _id, offset }) => [_id, offset]));
+    return existing.filter(({ offset, record }) => offsets.get(record.message.id) !== offset);
+  }
+}
+
+/** Returns the document of a message that has only this record. */
+export function documentOf({ partition, offset, record: { message } }: PlacedRecord): MessageDocument {
+  return withoutNull({
+    _id: message.id,
+    ...originOf(message, partition),
+    offset,
+    ...contentOf(message, asPublished),
+  });
+}
+
+/**
+ * Applies records atomically: the messages, the rows of edits and deletions, and the checkpoints of topics are one
+ * transaction, so counts stay correct, and nodes that apply the same records concurrently cannot count them twice.
+ *
+ * A record of an expired message only updates the topic's last offset and time, so a replay of the log
+ * does not restore removed messages.
+ */
+export function mongoRecordMerger(
+  connection: Connection,
+  collections: MessageCollections,
+  clock: Clock,
+): MongoMessageWrite {
+  const merge = (records: readonly PlacedRecord[], unexpired: readonly PlacedRecord[]) =>
+    inTransaction(connection, async (session) => {
+      const topicIds = [...new Set(records.map(({ record }) => record.message.topicId))];
+      const counts = await countStates(collections, topicIds, { session });
+      const stored = await storedStates(collections, unexpired, session);
+      const merged = [...byMessage(unexpired)].map(([id, ofMessage]): Merged => {
+        const before = stored.messages.get(id) ?? null;
+        const { topicId } = ofMessage[0].record.message;
+        return { id, topicId, before, ...mergeRecords(before, ofMessage) };
+      });
       await writeMessages(collections, merged, session);
       await insertChanges(
         collections,
         unexpired.filter(({ offset, record }) => record.type !== 'message' && !stored.changes.has(offset)),
         session,
       );
-      // Last, because batches of several nodes conflict here.
-      await touchTopics(
-        collections,
-        { newRecords: records.filter((placed) => !isKnown(stored, placed)), merged, part },
-        session,
-      );
+      // Last, because transactions on one topic conflict here.
+      const newRecords = records.filter((placed) => !isKnown(stored, placed));
+      await changeCheckpoints(collections, counts, { changes: checkpointChanges(counts, newRecords, merged), session });
     });
-  };
   return async (records) => {
     if (records.length === 0) return undefined;
     const now = clock();
     const unexpired = records.filter(({ record }) => record.message.expiresAt > now);
-    // Messages are nearly always new, so they are inserted without a lookup, which saves a round trip per publish.
-    if (unexpired.every(({ record }) => record.type === 'message')) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        return await write(records, unexpired, true);
+        return await merge(records, unexpired);
       } catch (error) {
-        if ((error as { code?: unknown }).code !== duplicateKey) throw error;
+        if ((error as { code?: unknown }).code !== duplicateKey || attempt === attemptsMax) throw error;
       }
     }
-    return write(records, unexpired, false);
   };
 }
 
@@ -77,9 +134,7 @@ interface StoredStates {
   readonly changes: ReadonlySet<number>;
 }
 
-const noStates: StoredStates = { messages: new Map(), changes: new Set() };
-
-type Merged = MergedMessage & { readonly id: string; readonly topicId: string };
+type Merged = MergedMessage & { readonly id: string; readonly topicId: string; readonly before: MessageState | null };
 
 async function storedStates(
   { messages, changes }: MessageCollections,
@@ -96,7 +151,11 @@ async function storedStates(
       : await messages
           .find(
             { _id: { $in: ids } },
-            { session, projection: { offset: 1, contentRev: 1, deletedAt: 1 }, batchSize: ids.length + 1 },
+            {
+              session,
+              projection: { offset: 1, contentRev: 1, timestamp: 1, deletedAt: 1 },
+              batchSize: ids.length + 1,
+            },
           )
           .toArray();
   const ofChanges =
@@ -170,33 +229,38 @@ async function insertChanges(
   if (documents.size > 0) await changes.insertMany([...documents.values()], { session });
 }
 
-/** Updates the counters of the records' topics. Last offset and time include records that were not stored. */
-async function touchTopics(
-  { stats }: MessageCollections,
-  { newRecords, merged, part }: { newRecords: readonly PlacedRecord[]; merged: readonly Merged[]; part: number },
-  session: ClientSession,
-): Promise<void> {
-  const topics = new Map<string, { lastOffset: number; lastMessageAt?: number }>();
-  for (const {
-    offset,
-    record: { type, timestamp, message },
-  } of newRecords) {
-    let last = topics.get(message.topicId);
-    if (last === undefined) topics.set(message.topicId, (last = { lastOffset: offset }));
-    last.lastOffset = Math.max(last.lastOffset, offset);
-    if (type === 'message') last.lastMessageAt = Math.max(last.lastMessageAt ?? timestamp, timestamp);
+/**
+ * Returns the changes of the topics' checkpoints. Last offset and time include records that were not stored, and the
+ * earlier place of a message whose record with a lower offset arrived later.
+ */
+function checkpointChanges(
+  counts: ReadonlyMap<string, CountState>,
+  newRecords: readonly PlacedRecord[],
+  merged: readonly Merged[],
+): Map<string, CheckpointChange> {
+  const changes = new Map<string, CheckpointChange>();
+  const add = (topicId: string, { messages, lastOffset, lastMessageAt }: CheckpointChange) => {
+    const before = changes.get(topicId);
+    changes.set(topicId, {
+      messages: (before?.messages ?? 0) + messages,
+      lastOffset: Math.max(before?.lastOffset ?? -1, lastOffset),
+      lastMessageAt: latest(before?.lastMessageAt ?? null, lastMessageAt),
+    });
+  };
+  for (const { offset, record } of newRecords) {
+    const lastMessageAt = record.type === 'message' ? record.timestamp : null;
+    add(record.message.topicId, { messages: 0, lastOffset: offset, lastMessageAt });
   }
-  const counts = new Map<string, number>();
-  for (const { topicId, counted } of merged) counts.set(topicId, (counts.get(topicId) ?? 0) + counted);
-  if (topics.size === 0) return;
-  await stats.bulkWrite(
-    [...topics].map(([topicId, last]) => ({
-      updateOne: {
-        filter: { _id: { topicId, part } },
-        update: { $inc: { messageCount: counts.get(topicId) ?? 0 }, $max: last, $setOnInsert: { topicId } },
-        upsert: true,
-      },
-    })),
-    { session },
-  );
+  for (const { topicId, before, set, inserted } of merged) {
+    if (set === null && inserted === null) continue;
+    const after = inserted ?? { ...before, ...set };
+    const messages = countChange(counts.get(topicId)!.countedTo, { before, after });
+    const wasPublished = before?.offset !== undefined;
+    add(topicId, {
+      messages,
+      lastOffset: before?.offset ?? -1,
+      lastMessageAt: wasPublished ? before.timestamp : null,
+    });
+  }
+  return changes;
 }

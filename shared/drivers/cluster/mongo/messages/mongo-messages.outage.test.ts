@@ -14,7 +14,7 @@ import { eventually } from '../../../../testing/eventually.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
 import { openMongo } from '../mongo-connection.ts';
 import { openMongoMessages } from './mongo-messages.ts';
-import { mongoTestDatabase, type MongoTestDatabase } from '../mongo-test-database.fixture.ts';
+import { mongoTestDatabase, type MongoTestDatabase } from '../mongo-test-database.fixtures.ts';
 
 const log = openLogger('test', 'silent');
 const now = testTime;

@@ -1,25 +1,15 @@
 import { expect, test } from '@jest/globals';
-import type { MessageFilter } from '../../../../domain/messages/message-filter.ts';
+import { allMessagesOf, type MessageFilter } from '../../../../domain/messages/message-filter.ts';
 import { openLogger } from '../../../../platform/logger.ts';
 import { messagesContract } from '../../../../contracts/messages/messages.contract.ts';
 import { newId, published, testMessage, testTime } from '../../../../contracts/messages/messages.fixtures.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
 import { openMongoMessages } from './mongo-messages.ts';
-import { mongoTestDatabase } from '../mongo-test-database.fixture.ts';
+import { mongoTestDatabase } from '../mongo-test-database.fixtures.ts';
 
 const urlOf = (relative: string) => JSON.stringify(new URL(relative, import.meta.url).href);
 const log = openLogger('test', 'silent');
-const textIn = (topicId: string, text: string): MessageFilter => ({
-  topicIds: [topicId],
-  text,
-  priorityMin: null,
-  priorityMax: null,
-  tags: [],
-  from: null,
-  to: null,
-  includesDeleted: false,
-  now: testTime,
-});
+const textIn = (topicId: string, text: string): MessageFilter => allMessagesOf([topicId], { now: testTime, text });
 
 describeWithEngines('on MongoDB', ({ mongoUrl }) => {
   messagesContract('MongoDB', async () => {
@@ -125,7 +115,10 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
       const connection = await database.connect();
       const messages = await openMongoMessages({ connection, clock: () => testTime, log });
       const topicId = newId();
-      await messages.apply([published(0, testMessage(topicId)), published(1, testMessage(topicId))]);
+      const fanOut = await openMongoMessages({ connection, clock: () => testTime, log });
+      await fanOut.reconcile(0, [published(0, testMessage(topicId)), published(1, testMessage(topicId))]);
+      await fanOut.moveWatermark(0, 1);
+      await fanOut.close(); // moves the checkpoint
       const messageCount = async () => (await messages.topicStats([topicId])).get(topicId)!.messageCount;
       for (const by of [5, -9]) {
         await connection.db!.collection('topic_stats').updateOne({ topicId }, { $inc: { messageCount: by } });

@@ -1,6 +1,5 @@
 import type { Connection } from 'mongoose';
 import { unavailable, type AppError } from '../../../../domain/errors.ts';
-import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 import { TookTooLong, within } from '../../../../async/within.ts';
@@ -8,18 +7,18 @@ import type { Messages } from '../../../../ports/messages/messages.ts';
 import { planTookTooLong } from '../../../../ports/messages/plan-limit.ts';
 import { searchMsMax, searchTookTooLong } from '../../../../ports/messages/search-limit.ts';
 import { mapUnavailable } from '../mongo-connection.ts';
+import { throughElection } from '../mongo-election.ts';
 import { prepareMessageCollections, toMessage } from './mongo-message-collections.ts';
 import { extremeOffset } from './mongo-offset-range.ts';
 import {
   countAfterEach,
   findMessages,
-  lastOffsetsOf,
   messagesAfter,
   newestMessages,
   newestOfEach,
-  statsOf,
   topicRecords,
 } from './mongo-message-reads.ts';
+import { mongoMessageIngest } from './mongo-message-ingest.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
 import {
   changeLifetimes,
@@ -30,9 +29,7 @@ import {
   recountTopic,
 } from './mongo-retention-reads.ts';
 import { countActivity, recentMessages, searchMessages } from './mongo-message-search.ts';
-import { mongoMessageWriter } from './mongo-message-writer.ts';
-import { mongoReconcile } from './mongo-reconcile.ts';
-import { writeBatcher } from '../../../../async/write-batcher.ts';
+import { lastOffsetsOf, topicStatsOf } from './mongo-topic-counts.ts';
 
 export interface MongoMessagesOptions {
   readonly connection: Connection;
@@ -41,16 +38,6 @@ export interface MongoMessagesOptions {
   /** Time limit of a search. */
   readonly searchMsMax?: number;
 }
-
-/**
- * Publishes share bulk writes, one at a time, because concurrent writes would conflict at the counters of their topics.
- */
-const applyLimits = { batchSizeMax: 500, writesMax: 1, itemsMax: 20_000 };
-
-/**
- * Caches the watermark, because a lower one after a failover would make readers skip records that are stored again.
- */
-const majorityRead = { readConcern: { level: 'majority' } } as const;
 
 /** The port's time limit of a ping. */
 const pingTimeoutMs = 1_900;
@@ -69,33 +56,15 @@ export async function openMongoMessages({
     log.error({ err: error }, 'the message collections could not be created');
     throw error;
   });
-  // One writer per task, so that they do not conflict at the counters of their topics.
-  const write = mongoMessageWriter(connection, collections, clock);
-  const apply = writeBatcher(async (records: readonly PlacedRecord[]) => void (await write(records)), applyLimits);
-  const settle = mongoReconcile({
-    connection,
-    collections,
-    clock,
-    write: mongoMessageWriter(connection, collections, clock),
-  });
+  const ingest = mongoMessageIngest(connection, collections, { clock, log });
   const removal = mongoMessageRemoval(connection, collections);
   const searched = { ...collections, limits: { maxTimeMS } };
-  const { messages, changes, watermarks } = collections;
+  const { messages, changes } = collections;
   return {
-    apply: (records) =>
-      mapUnavailable(async () => {
-        if (records.length > 0) await apply(records);
-      }),
-    reconcile: (partition, records) => mapUnavailable(() => settle(partition, records)),
-    watermark: (partition) =>
-      mapUnavailable(async () => (await watermarks.findOne({ _id: partition }, majorityRead))?.offset ?? -1),
-    moveWatermark: (partition, offset) =>
-      mapUnavailable(async () => {
-        await watermarks.updateOne({ _id: partition }, { $max: { offset } }, { upsert: true });
-      }),
+    ...ingest,
     find: (messageId) =>
       mapUnavailable(async () => {
-        const found = await messages.findOne({ _id: messageId, offset: { $gte: 0 } });
+        const found = await throughElection(() => messages.findOne({ _id: messageId, offset: { $gte: 0 } }));
         return found === null ? null : toMessage(found);
       }),
     findMany: (messageIds) => mapUnavailable(() => findMessages(collections, messageIds)),
@@ -106,7 +75,7 @@ export async function openMongoMessages({
     offsetAtTime: (topicId, time) =>
       mapUnavailable(() => extremeOffset([messages, changes], topicId, { time, direction: 1 })),
     lastOffsets: (topicIds) => mapUnavailable(() => lastOffsetsOf(collections, topicIds)),
-    topicStats: (topicIds) => mapUnavailable(() => statsOf(collections, topicIds)),
+    topicStats: (topicIds) => mapUnavailable(() => topicStatsOf(collections, topicIds)),
     countAfter: (marks, page) => mapUnavailable(() => countAfterEach(collections, marks, page)),
     search: (filter, page) => limited(() => searchMessages(searched, filter, page)),
     recent: (topicIds, page) => limited(() => recentMessages(searched, topicIds, page)),
@@ -121,7 +90,6 @@ export async function openMongoMessages({
     recount: (topicId) => mapUnavailable(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => mapUnavailable(() => removal.removeTopic(topicId, limit)),
     ping: () => mapUnavailable(() => pingPrimary(connection)),
-    close: async () => undefined,
   };
 }
 

@@ -1,26 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Connection } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
+import { batchLoader } from '../../../../async/batch-loader.ts';
 import type { PlacedRecord } from '../../../../domain/messages/log-record.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { ReconciledRecord } from '../../../../ports/messages/message-ingest.ts';
-import type { MessageCollections } from './mongo-message-collections.ts';
-import { lastOffsetsBelow, storedOf } from './mongo-message-reads.ts';
-import type { MongoMessageWrite } from './mongo-message-writer.ts';
+import { unblocked } from '../end-abandoned-transactions.ts';
+import { duplicatesOf } from '../mongo-connection.ts';
+import type { MessageCollections, MessageDocument } from './mongo-message-collections.ts';
+import { lastOffsetsBelow, storedOf, watermarkOf } from './mongo-message-reads.ts';
+import { documentOf, type MongoMessageWrite } from './mongo-message-writer.ts';
 
 export interface ReconcileOptions {
   readonly connection: Connection;
   readonly collections: MessageCollections;
-  readonly write: MongoMessageWrite;
+  /** Merges records into stored messages. */
+  readonly merge: MongoMessageWrite;
   readonly clock: Clock;
 }
 
 /**
- * The publisher usually stores the document within a moment, so the fan-out checks for this long before it stores the
- * document itself. Concurrent writes would conflict, and one transaction would have to repeat its work.
+ * The API usually stores an edit or deletion within a moment, so the fan-out checks for this long before it stores the
+ * change itself. Concurrent writes would conflict, and one transaction would have to repeat its work.
  */
 const recheckPausesMs = [3, 6, 12, 25, 50] as const;
 /** The publisher of an older record died, or the record is a repetition, so waiting is useless. */
 const recentMs = 1_000;
+/** Messages per request. */
+const insertedMax = 1_000;
 /** Limits the memory per partition. */
 const topicsKnownMax = 20_000;
 
@@ -37,6 +43,22 @@ export function mongoReconcile(
   options: ReconcileOptions,
 ): (partition: number, records: readonly PlacedRecord[]) => Promise<ReconciledRecord[]> {
   const partitions = new Map<number, Progress>();
+  /**
+   * The watermark of each partition at its first batch. Only messages above it may be inserted without being counted.
+   */
+  const floors = new Map<number, number>();
+  const isStored = batchLoader<PlacedRecord, true>((records) => storeMissing(options, records), insertedMax);
+  const storedOfBatch = async (partition: number, records: readonly PlacedRecord[]): Promise<Set<PlacedRecord>> => {
+    const floor = floors.get(partition) ?? (await watermarkOf(options.collections, partition));
+    floors.set(partition, floor);
+    const now = options.clock();
+    const isInserted = ({ offset, record: { type, message } }: PlacedRecord) =>
+      type === 'message' && message.expiresAt > now && offset > floor;
+    const stored = await Promise.all(
+      records.map((placed) => (isInserted(placed) ? isStored(placed) : Promise.resolve(undefined))),
+    );
+    return stored.every(Boolean) ? new Set(records) : storedInTheEnd(options, records);
+  };
 
   return async (partition, records) => {
     const first = records[0];
@@ -52,7 +74,7 @@ export function mongoReconcile(
       (topicId) => !known.has(topicId),
     );
     const [stored, lastOffsets] = await Promise.all([
-      storedInTheEnd(options, records),
+      storedOfBatch(partition, records),
       unknown.length === 0 ? new Map<string, number>() : lastOffsetsBelow(options.collections, unknown, first.offset),
     ]);
     for (const [topicId, offset] of lastOffsets) known.set(topicId, offset);
@@ -71,12 +93,34 @@ export function mongoReconcile(
 }
 
 /**
- * Returns the stored records that are not duplicates, after all missing ones are written. Looks for new documents with local
- * reads, which see them first, and confirms what it found with a majority read. The session makes the server answer it as
- * soon as the majority has what was seen, and lets no other primary answer from an earlier time.
+ * Inserts missing messages, and returns those records from which their message is stored. The batches of all partitions
+ * share requests. A message that the API has stored already is not written again, but like a write, the response waits
+ * until the majority has it.
+ */
+async function storeMissing(
+  { connection, collections }: ReconcileOptions,
+  records: readonly PlacedRecord[],
+): Promise<Map<PlacedRecord, true>> {
+  const operations = records.map(insertOperation);
+  const refused = await unblocked(connection, () => collections.messages.bulkWrite(operations, { ordered: false }))
+    .then(() => new Set<number>())
+    .catch(duplicatesOf);
+  return new Map(records.filter((_, index) => !refused.has(index)).map((placed) => [placed, true]));
+}
+
+/** The offset in the filter makes the insert fail if the message is stored from another record, or is a stub. */
+function insertOperation(placed: PlacedRecord): mongo.AnyBulkWriteOperation<MessageDocument> {
+  const { _id, offset, ...document } = documentOf(placed);
+  return { updateOne: { filter: { _id, offset }, update: { $setOnInsert: document }, upsert: true } };
+}
+
+/**
+ * Returns the stored records that are not duplicates, after all missing ones are written. Looks for new documents with
+ * local reads, which see them first, and confirms what it found with a majority read. The session makes the server
+ * answer it as soon as the majority has what was seen, and lets no other primary answer from an earlier time.
  */
 async function storedInTheEnd(
-  { connection, collections, write, clock }: ReconcileOptions,
+  { connection, collections, merge, clock }: ReconcileOptions,
   records: readonly PlacedRecord[],
 ): Promise<Set<PlacedRecord>> {
   const session = await connection.startSession({ causalConsistency: true });
@@ -92,7 +136,7 @@ async function storedInTheEnd(
     const stored = seen.size === 0 ? seen : await storedOf(collections, records, { session, level: 'majority' });
     const missing = records.filter((placed) => !stored.has(placed));
     if (missing.length === 0) return stored;
-    const writtenAt = await write(missing);
+    const writtenAt = await merge(missing);
     if (writtenAt !== undefined) session.advanceOperationTime(writtenAt);
     // Looks up all records again, because a missing original may have replaced a stored duplicate.
     return await storedOf(collections, records, { session, level: 'majority' });

@@ -1,4 +1,4 @@
-import type { ClientSession, Connection } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { StoredMessage } from '../../../../domain/messages/message.ts';
 import type { ExpiredOfTopic, LifetimeChange } from '../../../../ports/messages/message-retention.ts';
 import { planMsMax } from '../../../../ports/messages/plan-limit.ts';
@@ -6,11 +6,13 @@ import {
   byExpiry,
   byTime,
   byTopic,
+  notDeleted,
   toMessage,
   visibleInHistory,
   volumeBytes,
   type MessageCollections,
 } from './mongo-message-collections.ts';
+import { changeCheckpoints, countStates } from './mongo-topic-counts.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
 const limits = { maxTimeMS: planMsMax } as const;
@@ -77,16 +79,18 @@ export async function heldMessages(
   { after, time, limit }: { after: number; time: number; limit: number },
 ): Promise<StoredMessage[]> {
   const found = await messages
-    .find({
-      topicId,
-      offset: { $gt: Math.max(after, -1) },
-      $or: [{ expiresAt: { $lte: time } }, { deletedAt: { $exists: true } }],
-    })
+    .find(
+      {
+        topicId,
+        offset: { $gt: Math.max(after, -1) },
+        $or: [{ expiresAt: { $lte: time } }, { deletedAt: { $exists: true } }],
+      },
+      limits,
+    )
     .sort({ offset: 1 })
     .limit(limit)
     .batchSize(limit + 1)
     .hint(byTopic)
-    .maxTimeMS(planMsMax)
     .toArray();
   return found.map(toMessage);
 }
@@ -118,8 +122,8 @@ export async function changeLifetimes(
 }
 
 /**
- * Reads the counter and the actual count in one snapshot. If a sweep changes the counter concurrently, the transaction
- * is repeated.
+ * Reads the counter and the actual count in one snapshot. If the counter changes concurrently, the transaction is
+ * repeated.
  */
 export async function recountTopic(
   connection: Connection,
@@ -128,29 +132,16 @@ export async function recountTopic(
 ): Promise<number> {
   let drift = 0;
   await inTransaction(connection, async (session) => {
-    drift = await countDrift(collections, topicId, session);
-    if (drift !== 0) await collections.stats.updateOne(...addToCount(topicId, drift), { session, upsert: true });
+    const states = await countStates(collections, [topicId], { session });
+    const { messageCount, countedTo } = states.get(topicId)!;
+    const counted = await collections.messages.countDocuments(
+      { topicId, offset: { $gte: 0, $lte: countedTo }, ...notDeleted },
+      { session, hint: byTopic },
+    );
+    drift = counted - messageCount;
+    if (drift === 0) return;
+    const changes = new Map([[topicId, { messages: drift, lastOffset: -1, lastMessageAt: null }]]);
+    await changeCheckpoints(collections, states, { changes, session });
   });
   return drift;
-}
-
-async function countDrift(
-  { messages, stats }: MessageCollections,
-  topicId: string,
-  session: ClientSession,
-): Promise<number> {
-  const parts = await stats.find({ topicId }, { session, projection: { messageCount: 1 } }).toArray();
-  const counted = await messages.countDocuments({ topicId, ...visibleInHistory }, { session, hint: byTopic });
-  return counted - parts.reduce((sum, { messageCount }) => sum + messageCount, 0);
-}
-
-/** The shard of a topic's counters for sweeps, so that they do not conflict with publishes. */
-const sweepsPart = -1;
-
-/** Returns the filter and update that add to the sweeps' shard of a topic's count. */
-export function addToCount(topicId: string, count: number) {
-  return [
-    { _id: { topicId, part: sweepsPart } },
-    { $inc: { messageCount: count }, $max: { lastOffset: -1 }, $setOnInsert: { topicId } },
-  ] as const;
 }

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { mongo, type ClientSession, type Connection } from 'mongoose';
 import { chunkItems } from '../../../../platform/chunk-items.ts';
 import type { Logger } from '../../../../platform/logger.ts';
-import { writeNewFile } from '../../../../platform/write-new-file.ts';
+import { writeWholeFile } from '../../../../platform/write-whole-file.ts';
 import type { CopyProgress, CopyReport } from '../../../../ports/backup.ts';
 import { readArchive, writeArchive, type ArchiveWriter } from './mongo-archive.ts';
 import { openMongo } from '../mongo-connection.ts';
@@ -27,7 +27,7 @@ const snapshotErrors: ReadonlySet<unknown> = new Set([239, 246]);
  */
 export async function backUpMongo(to: string, options: MongoCopyOptions): Promise<CopyReport> {
   return onConnection(options, async (connection, from) => {
-    const bytes = await writeNewFile(to, async (partial) => {
+    const bytes = await writeWholeFile(to, async (partial) => {
       const file = await open(partial, 'w');
       try {
         const archive = await writeArchive(file, connection.name);

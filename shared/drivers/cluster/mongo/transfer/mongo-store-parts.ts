@@ -11,12 +11,13 @@ import {
   type TopicCountersRow,
 } from '../../../../ports/installation-rows.ts';
 import { deliveryOf, rowIdOf, rowTime, storedId, type DeliveryRow } from '../deliveries/mongo-delivery-rows.ts';
-import type {
-  ChangeDocument,
-  MessageCollections,
-  MessageDocument,
-  TopicStatsDocument,
+import {
+  byTopic,
+  type ChangeDocument,
+  type MessageCollections,
+  type MessageDocument,
 } from '../messages/mongo-message-collections.ts';
+import { topicFigures } from '../messages/mongo-topic-counts.ts';
 import type { MongoPart } from './mongo-part.ts';
 
 /** The parts of an installation that are not documents. */
@@ -26,7 +27,7 @@ export function mongoStoreParts(
 ): Record<keyof StoreRows, MongoPart> {
   const partitionsOf = partitionReader(connection);
   return {
-    topicFigures: topicFigures(collections.stats),
+    topicFigures: topicCounters(collections),
     changes: changes(collections.changes, partitionsOf),
     messages: messages(collections.messages, partitionsOf),
     deliveries: deliveries(connection.db!.collection<DeliveryRow>('deliveries')),
@@ -49,10 +50,10 @@ function partitionReader(connection: Connection): PartitionsOf {
 
 const asCollection = (collection: unknown): mongo.Collection => collection as mongo.Collection;
 
-/** Reads a topic's counters as the sums and maxima of its shards, and writes them as one shard. */
-function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
+/** Writes a topic's counters as those of an earlier version: they count everything up to the last offset. */
+function topicCounters(collections: MessageCollections): MongoPart {
   return {
-    collection: asCollection(stats),
+    collection: asCollection(collections.stats),
     toRow: (document) => document,
     toDocuments: (rows) =>
       (rows as TopicCountersRow[]).map(({ topicId, messageCount, lastOffset, lastMessageAt }) => ({
@@ -63,30 +64,23 @@ function topicFigures(stats: mongo.Collection<TopicStatsDocument>): MongoPart {
         ...(lastMessageAt === null ? {} : { lastMessageAt }),
       })),
     async *pages() {
-      const cursor = stats.aggregate<Row>(
+      const topicIds = [{ $group: { _id: '$topicId' } }];
+      const all = collections.messages.aggregate<{ _id: string }>(
         [
-          {
-            $group: {
-              _id: '$topicId',
-              messageCount: { $sum: '$messageCount' },
-              lastOffset: { $max: '$lastOffset' },
-              lastMessageAt: { $max: '$lastMessageAt' },
-            },
-          },
-          {
-            $project: {
-              _id: 0,
-              topicId: '$_id',
-              messageCount: 1,
-              lastOffset: 1,
-              lastMessageAt: { $ifNull: ['$lastMessageAt', null] },
-            },
-          },
-          { $sort: { topicId: 1 } },
+          ...topicIds,
+          { $unionWith: { coll: collections.stats.collectionName, pipeline: topicIds } },
+          { $group: { _id: '$_id' } },
+          { $sort: { _id: 1 } },
         ],
-        { allowDiskUse: true },
+        { hint: byTopic, allowDiskUse: true },
       );
-      yield* chunkItems(cursor, rowsPageMax);
+      for await (const page of chunkItems(all, rowsPageMax)) {
+        const figures = await topicFigures(
+          collections,
+          page.map(({ _id }) => _id),
+        );
+        yield [...figures].map(([topicId, counters]): Row => ({ topicId, ...counters }));
+      }
     },
   };
 }

@@ -2,18 +2,27 @@ import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
+export interface WholeFileOptions {
+  /** Whether an existing file is replaced; otherwise it is an error. */
+  readonly mayReplace?: boolean;
+  /**
+   * Suffixes of companion files that `write` may leave. They must not exist next to the finished file, because stale
+   * companions would be read as its own.
+   */
+  readonly companionSuffixes?: readonly string[];
+}
+
 /**
- * Writes a file under a temporary name and renames it once it is complete and on disk, so that readers never see a partial
- * file. Only its owner can read it. Overwrites nothing. Throws an error for the operator if the path exists or cannot be written, and rethrows the errors of `write`; leaves no file in either case.
- *
- * `companionSuffixes` lists suffixes of companion files that `write` may leave. They must not exist next to the finished file, because stale companions would be read as its own.
+ * Writes a file under a temporary name and renames it once it is complete and on disk, so that readers never see a
+ * partial file. Only its owner can read it. Resolves with the result of `write`. Throws an error for the operator if
+ * the path exists or cannot be written, and rethrows the errors of `write`; leaves no new file in either case.
  */
-export async function writeNewFile<T>(
+export async function writeWholeFile<T>(
   path: string,
   write: (partial: string) => Promise<T>,
-  companionSuffixes: readonly string[] = [],
+  { mayReplace = false, companionSuffixes = [] }: WholeFileOptions = {},
 ): Promise<T> {
-  requireFreePath(path, companionSuffixes);
+  if (!mayReplace) requireFreePath(path, companionSuffixes);
   const partial = `${path}.${process.pid}.partial`;
   const folder = dirname(resolve(path));
   const handle = await open(partial, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -23,7 +32,7 @@ export async function writeNewFile<T>(
     await handle.close();
     const value = await write(partial);
     await toDisk(partial);
-    requireFreePath(path, companionSuffixes);
+    if (!mayReplace) requireFreePath(path, companionSuffixes);
     await rename(partial, path);
     await toDisk(folder);
     return value;
