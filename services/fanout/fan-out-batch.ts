@@ -28,19 +28,19 @@ export interface FanOutDeps {
 const busPatienceMs = 100;
 
 /**
- * Delivers a batch of one partition to its readers: writes missing records to the message store, skips duplicates, moves
- * the watermark, and only then publishes each topic's envelopes to its channel, in order. So every message that reached a
- * stream can be read in history.
+ * Delivers a batch of one partition to its readers: writes missing records to the message store, skips duplicates,
+ * moves the watermark, and only then publishes each topic's envelopes to its channel, in order. So every message that
+ * reached a stream can be read in history.
  *
- * Rejects while the message store is down, and the batch is repeated. Waits at most a tenth of a second for the bus, and
- * continues without it: nodes backfill from the store.
+ * Rejects while the message store is down, and the batch is repeated. Waits at most a tenth of a second for the bus,
+ * and continues without it: nodes backfill from the store.
  */
 export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise<void> {
-  const settled = await deps.messages.reconcile(batch.partition, batch.records);
+  const reconciled = await deps.messages.reconcile(batch.partition, batch.records);
   if (batch.signal.aborted) return;
   await deps.messages.moveWatermark(batch.partition, batch.nextOffset - 1);
   const now = deps.clock();
-  for (const { record } of settled) {
+  for (const { record } of reconciled) {
     if (record.type !== 'message') continue;
     deps.activity.published(record.message.topicId, record.timestamp);
     deps.metrics.delay.observe(Math.max(0, now - record.timestamp) / 1_000);
@@ -51,7 +51,7 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
     deps.beats.missed(batch.partition, last);
     return;
   }
-  const sends = [...envelopesByTopic(settled)].map(([topicId, payloads]) =>
+  const sends = [...envelopesByTopic(reconciled)].map(([topicId, payloads]) =>
     deps.bus.publish(topicChannel(topicId), payloads),
   );
   const sent = Promise.allSettled(sends).then((outcomes) => {
@@ -66,14 +66,15 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
   await settledWithin(busPatienceMs, [sent]);
 }
 
-function envelopesByTopic(settled: readonly ReconciledRecord[]): Map<string, string[]> {
+function envelopesByTopic(reconciled: readonly ReconciledRecord[]): Map<string, string[]> {
   const byTopic = new Map<string, string[]>();
   for (const {
     offset,
     previousOffset,
     record: { type, timestamp, message },
-  } of settled) {
-    const envelope: Envelope = { offset, previousOffset, record: { type, timestamp, message } }; // without its trace, which nodes do not read
+  } of reconciled) {
+    // Omits the trace, which nodes do not read.
+    const envelope: Envelope = { offset, previousOffset, record: { type, timestamp, message } };
     const payloads = byTopic.get(message.topicId) ?? [];
     payloads.push(JSON.stringify(envelope));
     byTopic.set(message.topicId, payloads);

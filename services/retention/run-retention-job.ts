@@ -23,7 +23,10 @@ const retentionJob = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('erase-account'), userId: z.string() }),
 ]);
 
-/** Time limit of a sweep run. The next slot continues it, or, for a sweep that `continues`, its own job after `continuePauseMs`. Shorter than any sensible schedule. */
+/**
+ * Time limit of a sweep run. The next slot continues it, or, for a sweep that `continues`, its own job after
+ * `continuePauseMs`. Shorter than any sensible schedule.
+ */
 const sweepMsMax = 30_000;
 /** Batches of a clean-up or erasure before other jobs can run. */
 const cleanUpBatchesMax = 20;
@@ -32,6 +35,8 @@ const outagePauseMs = 5_000;
 const continuePauseMs = 100;
 
 export interface RetentionJobDeps extends RetentionDeps {
+  /** The scheduled sweeps that this process is running. */
+  readonly running: Set<string>;
   readonly closing: AbortSignal;
 }
 
@@ -50,7 +55,7 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
   if (data.kind === 'erase-account')
     return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
   const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);
-  const hasMore = await runSweep(deps, sweep);
+  const hasMore = await (data.kind === 'sweep' ? runOnce(deps, sweep) : runSweep(deps, sweep));
   if (hasMore && sweep.continues === true) throw new RetryLater(continuePauseMs, 'more work remains');
 }
 
@@ -62,6 +67,13 @@ function sweepNamed(asked: string): Sweep {
 
 function operatorsRun(request: RunRequest): Sweep {
   return { name: 'expire-messages', continues: true, run: (deps, limit) => expireMessages(deps, limit, request) };
+}
+
+/** Skips the slot if an earlier one is still running, which also finds what is due now. */
+async function runOnce(deps: RetentionJobDeps, sweep: Sweep): Promise<boolean> {
+  if (deps.running.has(sweep.name)) return false;
+  deps.running.add(sweep.name);
+  return runSweep(deps, sweep).finally(() => deps.running.delete(sweep.name));
 }
 
 /** Logs a failed run and ends it; the next slot tries again. Resolves with whether it ran out of time. */

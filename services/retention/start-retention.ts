@@ -63,6 +63,7 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
       auditRetentionMs: Math.round(config.AUDIT_RETENTION_DAYS * 86_400_000),
       audit: auditBy({ makeId: randomId, clock }, bySystem),
       closing: closing.signal,
+      running: new Set<string>(),
       throttle: sweepThrottle(engine),
       storeTime: options.storeTime ?? (async () => engine.storage.time?.() ?? null),
     };

@@ -28,7 +28,7 @@ export const sweeps: readonly Sweep[] = [
   { name: 'expire-messages', continues: true, run: expireMessages },
   { name: 'give-back-space', continues: true, run: reclaimSpace },
   { name: 'empty-deleted-messages', run: redactDeletedMessages },
-  { name: 'prune-deliveries', run: pruneDeliveries },
+  { name: 'prune-deliveries', continues: true, run: pruneDeliveries },
   { name: 'erase-accounts', run: eraseAccounts },
   { name: 'clean-up-topics', run: cleanUpTopics },
   { name: 'remove-unverified-accounts', run: removeUnverifiedAccounts },
@@ -37,6 +37,7 @@ export const sweeps: readonly Sweep[] = [
   { name: 'reconcile-counts', run: reconcileCounts },
   ...[...new Set(expiredDocuments.map(({ sweep }) => sweep))].map((name) => ({
     name,
+    continues: true,
     run: (deps: RetentionDeps, limit: SweepLimit) => removeExpiredDocuments(name, deps, limit),
   })),
 ];

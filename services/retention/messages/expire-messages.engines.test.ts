@@ -264,7 +264,7 @@ describe(`removal of expired messages by plan, ${engineUnderTest}`, () => {
     const topic = await makeTopic('FREE');
     const [early, late] = [Date.now() + 60_000, soon()];
     await store(topic, [...times(3, early), ...times(4, late)]);
-    const deps = { ...sweepDeps(engine, clock), closing: new AbortController().signal };
+    const deps = { ...sweepDeps(engine, clock), running: new Set<string>(), closing: new AbortController().signal };
     const run = async (upTo: number) => {
       const request = { id: newId(), upTo, startedBy: 'command' as const };
       await runRetentionJob(deps, { id: newId(), data: { kind: 'expire-messages', ...request }, attempt: 1 });
@@ -288,6 +288,7 @@ describe(`removal of expired messages by plan, ${engineUnderTest}`, () => {
     const sweepWith = async (aheadMs: number) => {
       const deps = {
         ...sweepDeps(engine, clock),
+        running: new Set<string>(),
         closing: new AbortController().signal,
         storeTime: async () => clock() + aheadMs,
       };

@@ -4,6 +4,7 @@ import { readRetentionState, retentionRuns, retentionStates } from '@tocsin/shar
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { clocksDisagree } from '../sweep/clocks-disagree.ts';
 import { heldTopicIds } from './held-topic-ids.ts';
+import { restAfterBatch } from '../sweep/rest-after-batch.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
 import { runLeaseMs, takeRun } from './take-run.ts';
 import { tallyRun } from './tally-run.ts';
@@ -14,8 +15,9 @@ const nothing: SweepReport = { removed: 0, hasMore: false };
 
 /**
  * Removes expired messages in a run with a plan: those that expired at or before its cut-off, in batches, oldest expiry
- * first, except in topics under legal hold. A run that exceeds its time is continued by the
- * same job; the run of a dead worker by the next slot or by its job on another worker. Its report lists the removed messages. Nothing is removed during a pause, or while a large plan waits for confirmation.
+ * first, except in topics under legal hold. A run that exceeds its time is continued by the same job; the run of a dead
+ * worker by the next slot or by its job on another worker. Its report lists the removed messages. Nothing is removed
+ * during a pause, or while a large plan waits for confirmation.
  */
 export async function expireMessages(
   deps: RetentionDeps,
@@ -47,8 +49,7 @@ async function runBatches(deps: RetentionDeps, limit: SweepLimit, run: Retention
         ...(await tally.add(gone)),
         leasedUntil: deps.clock() + runLeaseMs,
       });
-      const restedMs = await deps.throttle.rest(performance.now() - beganAt, limit.closing);
-      deps.metrics.restedSeconds.inc(restedMs / 1_000);
+      await restAfterBatch(deps, limit, beganAt);
     }
     await documents.update(retentionRuns, at, { leasedUntil: 0 });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { restAfterBatch } from '../sweep/rest-after-batch.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
 
 /** Releases free pages of the embedded file to the system in small steps with pauses. Counts pages. */
@@ -10,7 +11,7 @@ export async function reclaimSpace(deps: RetentionDeps, limit: SweepLimit): Prom
     const pages = await release();
     if (pages === 0) return { removed, hasMore: false };
     removed += pages;
-    await deps.throttle.rest(performance.now() - beganAt, limit.closing);
+    await restAfterBatch(deps, limit, beganAt);
   }
   return { removed, hasMore: true };
 }

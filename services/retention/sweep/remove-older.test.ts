@@ -36,3 +36,28 @@ test('keeps a document that changes between lookup and removal, and removes the 
   const left = await documents.getMany(idempotencyKeys, [first.id, usedAgain.id, last.id]);
   expect(left.map(({ id }) => id)).toEqual([usedAgain.id]);
 });
+
+test('rests after each full batch', async () => {
+  const { documents } = engine;
+  for (let n = 0; n < 1_100; n += 1)
+    await documents.insert(idempotencyKeys, {
+      id: newId(),
+      messageId: newId(),
+      reservedAt: 0,
+      hasFailed: false,
+      expiresAt: 1_000,
+    });
+  const rests: number[] = [];
+  const deps = {
+    ...sweepDeps(engine, () => 2_000),
+    throttle: { rest: async (workedMs: number) => rests.push(workedMs) },
+  };
+  const report = await removeOlder(
+    deps,
+    { endsAt: 3_000, closing: new AbortController().signal },
+    { collection: idempotencyKeys, index: 'byExpiry', time: 2_000 },
+  );
+  expect(report).toEqual({ removed: 1_100, hasMore: false });
+  expect(rests.length).toBe(2);
+  expect(Math.min(...rests)).toBeGreaterThan(0);
+});
