@@ -57,7 +57,7 @@ beforeAll(async () => {
   });
   const tokens = accessTokens(engine.jwtSecrets, systemClock);
   newToken = () =>
-    tokens.sign({ userId: owner.id, sessionId: login.id, id: newId(), issuedAt: Date.now(), seconds: 3_600 });
+    tokens.sign({ userId: owner.id, sessionId: login.id, id: newId(), issuedAt: Date.now(), lifetimeSeconds: 3_600 });
 });
 afterAll(() => own.closeAll());
 

@@ -7,11 +7,11 @@ import { isShortAdminToken, type Config } from '@tocsin/shared/platform/load-con
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { untraced, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { openPasswords, type Passwords } from '@tocsin/shared/operations/accounts/passwords.ts';
+import { combineAuditEntries } from '@tocsin/shared/operations/audit/combine-audit-entries.ts';
 import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { Gauge, Registry } from 'prom-client';
 import { accessTokens } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
-import { combineAuditEntries } from '@tocsin/shared/operations/audit/combine-audit-entries.ts';
 import { app } from './app.ts';
 import { Directory } from './directory/directory.ts';
 import { topicListings } from './directory/topic-listings.ts';

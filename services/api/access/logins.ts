@@ -39,8 +39,8 @@ const repeatableMs = 10_000;
 const refreshTokenForm = /^(rt_([0-9a-f-]{36})\.[A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})$/;
 
 /**
- * `rt_<login>.<secret>.<proof>`. The proof shows that the server issued the token: only an issued token can have been used
- * before and ends its login, while a forged or truncated one has no effect.
+ * `rt_<login>.<secret>.<proof>`. The proof shows that the server issued the token: only an issued token can have been
+ * used before and ends its login, while a forged or truncated one has no effect.
  */
 function refreshTokenOf(key: string, sessionId: string, secret: string): string {
   const text = `rt_${sessionId}.${secret}`;
@@ -48,8 +48,8 @@ function refreshTokenOf(key: string, sessionId: string, secret: string): string 
 }
 
 /**
- * The next refresh token. It is derived, so that a repeated refresh returns it again although only its hash is stored. The
- * first one counts; the others belong to older signing secrets.
+ * The next refresh token. It is derived, so that a repeated refresh returns it again although only its hash is stored.
+ * The first one counts; the others belong to older signing secrets.
  */
 function successorsOf({ engine }: Pick<ApiDeps, 'engine'>, sessionId: string, refreshToken: string): readonly string[] {
   return engine.jwtSecrets.map((key) =>
@@ -71,6 +71,7 @@ export interface NewLogin {
   readonly tokens: () => Promise<LoginTokens>;
 }
 
+/** Prepares a login of the account from the client of the request. */
 export function newLogin(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'engine' | 'makeId' | 'wholeAddress'>,
   context: Pick<RequestContext, 'request'>,
@@ -117,18 +118,18 @@ async function tokensOf(
   refreshToken: string,
 ): Promise<LoginTokens> {
   const issuedAt = session.refreshedAt ?? session.createdAt;
-  const seconds = Math.min(accessTokenSeconds, Math.ceil((loginEnd(deps, session) - issuedAt) / 1_000));
+  const lifetimeSeconds = Math.min(accessTokenSeconds, Math.ceil((loginEnd(deps, session) - issuedAt) / 1_000));
   return {
     access_token: await deps.accessTokens.sign({
       userId: session.userId,
       sessionId: session.id,
       id: deriveSecret(refreshToken, 'access-token', session.id),
       issuedAt,
-      seconds,
+      lifetimeSeconds,
     }),
     refresh_token: refreshToken,
     token_type: 'bearer',
-    expires_in: seconds,
+    expires_in: lifetimeSeconds,
   };
 }
 
@@ -136,7 +137,10 @@ async function tokensOf(
 export interface Opening {
   readonly userId: string;
   readonly through: 'password' | IdentityProvider;
-  /** Called with the current account (null: deleted). Resolves with it or throws, so that a concurrently changed password is refused. */
+  /**
+   * Called with the current account (null: deleted). Resolves with it or throws, so that a concurrently changed
+   * password is refused.
+   */
   readonly requireActive: (user: User | null) => User;
   readonly set?: Changes<User>;
 }
@@ -145,8 +149,8 @@ const isRememberedConcurrently = (error: unknown): boolean =>
   error instanceof UniqueKeyViolation && error.collection === knownNetworks.name;
 
 /**
- * Creates a login, sets `last_login` and the given changes, and writes the audit entry in one commit. Emails the owner about
- * a login from a network without earlier logins.
+ * Creates a login, sets `last_login` and the given changes, and writes the audit entry in one commit. Emails the owner
+ * about a login from a network without earlier logins.
  */
 export async function openLogin(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
@@ -175,10 +179,9 @@ export async function openLogin(
 }
 
 /**
- * Exchanges a refresh token for a new pair. Each token works once: reuse ends the whole login, because
- * either the owner or a thief holds the newer one. A client that repeats its refresh within 10 s, because the response was
- * lost, gets the same pair. Throws `unauthenticated`: `Token has expired`, or
- * `Could not validate credentials` for anything else.
+ * Exchanges a refresh token for a new pair. Each token works once: reuse ends the whole login, because either the owner
+ * or a thief holds the newer one. A client that repeats its refresh within 10 s, because the response was lost, gets
+ * the same pair. Throws `unauthenticated`: `Token has expired`, or `Could not validate credentials` for anything else.
  */
 export async function refreshLogin(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,

@@ -146,6 +146,57 @@ describe('a cached lookup', () => {
     expect(asked.length).toBe(1);
   });
 
+  test('reads known keys of one tick again in one load, and those that it does not find alone', async () => {
+    const asked: string[][] = [];
+    const values = new Map([
+      ['a', 'one'],
+      ['b', 'two'],
+      ['moved', 'three'],
+    ]);
+    const many = new CachedLookup<string>({
+      load: (key) => {
+        asked.push([`${key} alone`]);
+        return Promise.resolve(values.get(key) ?? null);
+      },
+      clock: () => now,
+      loadMany: (keys, known) => {
+        asked.push(keys.map((key) => `${key} ${known(key)}`));
+        return Promise.resolve(new Map(keys.filter((key) => key !== 'moved').map((key) => [key, `${key} again`])));
+      },
+    });
+    const getAll = () => Promise.all([...values.keys()].map((key) => many.get(key)));
+    await getAll();
+    now += 1_800;
+    expect(await getAll()).toEqual(['a again', 'b again', 'three']);
+    expect(asked).toEqual([
+      ['a alone'],
+      ['b alone'],
+      ['moved alone'],
+      ['a one', 'b two', 'moved three'],
+      ['moved alone'],
+    ]);
+  });
+
+  test('keeps more values than its maximum while there is room for keys that are refreshed together', async () => {
+    const keys = Array.from({ length: 30 }, (_, index) => `key ${index}`);
+    let loads = 0;
+    const many = new CachedLookup<string>({
+      load: (key) => {
+        loads += 1;
+        return Promise.resolve(key);
+      },
+      loadMany: (some) => Promise.resolve(new Map(some.map((key) => [key, key]))),
+      clock: () => now,
+      sizeMax: 10,
+    });
+    many.makeRoom(keys.length);
+    await many.refresh(keys, 0);
+    for (const key of keys) await many.get(key);
+    expect(loads).toBe(0);
+    many.makeRoom(0);
+    expect(keys.filter((key) => many.peek(key) !== undefined)).toHaveLength(10);
+  });
+
   test('does not cache keys invalidated during a batch load', async () => {
     const answer = Promise.withResolvers<Map<string, string>>();
     const many = new CachedLookup<string>({

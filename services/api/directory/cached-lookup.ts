@@ -1,3 +1,4 @@
+import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 
@@ -7,8 +8,9 @@ interface Entry<V> {
 }
 
 /**
- * The maximum age of a value while its store responds. Access that ended without a notification ends open streams at their
- * next check, so both together stay below the guaranteed five seconds, and reads of other nodes show a change within two seconds.
+ * The maximum age of a value while its store responds. Access that ended without a notification ends open streams at
+ * their next check, so both together stay below the guaranteed five seconds, and reads of other nodes show a change
+ * within two seconds.
  */
 const freshMs = 1_800;
 /** Keys per load. */
@@ -19,6 +21,12 @@ const staleMs = 10 * 60_000;
 const patienceMs = 1_000;
 /** For this long after its last failure lookups do not wait for the store; detecting a failure takes less time. */
 const awayMs = 3_000;
+
+/**
+ * Loads at most 1,000 keys; resolves with those that exist. `known` returns the cached value of a key, whatever its
+ * age, whose ID may be needed to find it.
+ */
+type LoadMany<V> = (keys: readonly string[], known: (key: string) => V | undefined) => Promise<ReadonlyMap<string, V>>;
 
 /** Shared state of lookups in the same store: once one finds it down, the others do not wait. */
 export class StoreWatch {
@@ -38,36 +46,41 @@ export class StoreWatch {
 }
 
 /**
- * A bounded cache of store lookups. A value is at most 1.8 s old, or 10 minutes while the store is
- * `unavailable` or unresponsive. Absent values are not cached, so that new objects are usable immediately on every node.
- * Concurrent lookups of a key share one load. While the store is down, known values are returned without waiting, and
- * one load at a time retries in the background.
+ * A bounded cache of store lookups. A value is at most 1.8 s old, or 10 minutes while the store is `unavailable` or
+ * unresponsive. Absent values are not cached, so that new objects are usable immediately on every node. Concurrent
+ * lookups of a key share one load, and known values are loaded together. While the store is down, known values are
+ * returned without waiting, and one load at a time retries in the background.
  */
 export class CachedLookup<V> {
   readonly #load: (key: string) => Promise<V | null>;
-  readonly #loadMany: ((keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) | undefined;
+  readonly #loadTogether: ((key: string) => Promise<V | undefined>) | undefined;
   readonly #clock: Clock;
   readonly #sizeMax: number;
+  #extraSize = 0;
   readonly #watch: StoreWatch;
   readonly #entries = new Map<string, Entry<V>>();
   readonly #loading = new Map<string, Promise<V | null>>();
 
   constructor(options: {
     load: (key: string) => Promise<V | null>;
-    /** Loads the existing values of at most 1,000 keys, for `refresh`. */
-    loadMany?: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>;
+    loadMany?: LoadMany<V>;
     clock: Clock;
     sizeMax?: number;
     watch?: StoreWatch;
   }) {
     this.#load = options.load;
-    this.#loadMany = options.loadMany;
+    const { loadMany } = options;
+    const known = (key: string) => this.#entries.get(key)?.value;
+    this.#loadTogether = loadMany && batchLoader((keys) => loadMany(keys, known), loadedAtOnce);
     this.#clock = options.clock;
     this.#sizeMax = options.sizeMax ?? 20_000;
     this.#watch = options.watch ?? new StoreWatch();
   }
 
-  /** Returns the value while it is fresh; undefined means to call `get`. For paths where a promise per call is too expensive. */
+  /**
+   * Returns the value while it is fresh; undefined means to call `get`. For paths where a promise per call is too
+   * expensive.
+   */
   peek(key: string): V | undefined {
     const entry = this.#entries.get(key);
     return entry !== undefined && this.#clock() - entry.loadedAt < freshMs ? entry.value : undefined;
@@ -88,16 +101,21 @@ export class CachedLookup<V> {
    * done, also if the store is down: then known values stay in use.
    */
   async refresh(keys: Iterable<string>, olderThanMs: number): Promise<void> {
-    if (this.#loadMany === undefined || this.#watch.isAway) return;
+    const loadTogether = this.#loadTogether;
+    if (loadTogether === undefined || this.#watch.isAway) return;
     const due = this.#clock() - olderThanMs;
     const stale = [...new Set(keys)].filter((key) => (this.#entries.get(key)?.loadedAt ?? -Infinity) < due);
+    const load = async (key: string) => (await loadTogether(key)) ?? null;
     for (let at = 0; at < stale.length; at += loadedAtOnce) {
       const batch = stale.slice(at, at + loadedAtOnce);
-      let loading: Promise<ReadonlyMap<string, V>> | undefined;
-      // Skip keys whose load is in progress.
-      const load = async (key: string) => (await (loading ??= this.#loadMany!(batch))).get(key) ?? null;
       await Promise.all(batch.map((key) => this.#loaded(key, load).catch(() => undefined)));
     }
+  }
+
+  /** Caches this many values in addition to the maximum: those that are refreshed together. */
+  makeRoom(count: number): void {
+    this.#extraSize = count;
+    this.#shrink();
   }
 
   /** Invalidates the key: the next lookup reads the store. */
@@ -106,7 +124,13 @@ export class CachedLookup<V> {
     this.#loading.delete(key);
   }
 
-  #loaded(key: string, load = this.#load): Promise<V | null> {
+  #read(key: string): Promise<V | null> {
+    if (this.#loadTogether === undefined || !this.#entries.has(key)) return this.#load(key);
+    // A batch lacks a known value that was removed or has another key.
+    return this.#loadTogether(key).then((found) => found ?? this.#load(key));
+  }
+
+  #loaded(key: string, load = (missing: string) => this.#read(missing)): Promise<V | null> {
     const underWay = this.#loading.get(key);
     if (underWay !== undefined) return underWay;
     const isCurrent = () => this.#loading.get(key) === loading;
@@ -159,8 +183,16 @@ export class CachedLookup<V> {
   #keep(key: string, entry: Entry<V>): void {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    if (this.#entries.size <= this.#sizeMax) return;
-    const oldest = this.#entries.keys().next();
-    if (!oldest.done) this.#entries.delete(oldest.value);
+    this.#shrink();
+  }
+
+  #shrink(): void {
+    let excess = this.#entries.size - this.#sizeMax - this.#extraSize;
+    if (excess <= 0) return; // an iterator would pass all values that were replaced
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      excess -= 1;
+      if (excess === 0) return;
+    }
   }
 }

@@ -1,20 +1,31 @@
 import type { PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import type { ApiKey, LoginSession, TopicToken } from '@tocsin/shared/domain/accounts/credentials.ts';
-import type { Role, Team } from '@tocsin/shared/domain/teams/team.ts';
+import type { Role, Team, TeamMember } from '@tocsin/shared/domain/teams/team.ts';
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Collection, Document, Documents } from '@tocsin/shared/ports/documents.ts';
-import { findApiKeyBySecret, findTopicTokenBySecret, loginSessions } from '@tocsin/shared/collections/credentials.ts';
-import { findTeamRole, teams } from '@tocsin/shared/collections/teams.ts';
+import {
+  apiKeys,
+  findApiKeyBySecret,
+  findTopicTokenBySecret,
+  loginSessions,
+  topicTokens,
+} from '@tocsin/shared/collections/credentials.ts';
+import { findMember, teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { CachedLookup, StoreWatch } from './cached-lookup.ts';
 import { subscribeLater } from './subscribe-later.ts';
 
 export type { Change };
+
+/** IDs of topics, accounts and logins, and hashes of credentials. */
+export type DirectoryKeys<Keys> = Readonly<Record<'topics' | 'users' | 'sessions' | 'apiKeys' | 'topicTokens', Keys>>;
+
+const memberKey = (teamId: string, userId: string) => `${teamId}:${userId}`;
 
 /** Values younger than this are not loaded again in a batch check. */
 const refreshedAfterMs = 1_000;
@@ -28,9 +39,24 @@ function byId<T extends Document>(documents: Documents, collection: Collection<T
   };
 }
 
+/** Lookup of a collection's documents by a key other than the ID. Known documents are loaded together by ID. */
+function byKey<T extends Document>(
+  documents: Documents,
+  collection: Collection<T>,
+  { keyOf, load }: { keyOf: (document: T) => string; load: (key: string) => Promise<T | null> },
+) {
+  return {
+    load,
+    loadMany: async (keys: readonly string[], known: (key: string) => T | undefined) => {
+      const ids = keys.flatMap((key) => known(key)?.id ?? []);
+      return new Map((await documents.getMany(collection, ids)).map((found) => [keyOf(found), found]));
+    },
+  };
+}
+
 /**
- * A cache of accounts, topics and credentials for hot paths: at most 1.8 s old, or 10 minutes while the document store is
- * down. Code that changes one of them calls `changed`, which invalidates it on all nodes.
+ * A cache of accounts, topics and credentials for hot paths: at most 1.8 s old, or 10 minutes while the document store
+ * is down. Code that changes one of them calls `changed`, which invalidates it on all nodes.
  */
 export class Directory {
   readonly #bus: PubSub;
@@ -42,7 +68,7 @@ export class Directory {
   readonly #apiKeys: CachedLookup<ApiKey>;
   readonly #topicTokens: CachedLookup<TopicToken>;
   readonly #teams: CachedLookup<Team>;
-  readonly #roles: CachedLookup<Role>;
+  readonly #members: CachedLookup<TeamMember>;
   readonly #privateTopics: CachedLookup<readonly string[]>;
   readonly #listeners = new Set<(change: Change) => void>();
 
@@ -53,25 +79,49 @@ export class Directory {
     this.#bus = options.bus;
     this.#log = options.log;
     const watch = new StoreWatch();
-    this.#topicsByName = new CachedLookup({ clock, watch, load: (name) => findTopicByName(documents, name) });
+    this.#topicsByName = new CachedLookup({
+      clock,
+      watch,
+      ...byKey(documents, topics, {
+        keyOf: ({ nameKey }) => nameKey,
+        load: (nameKey) => findTopicByName(documents, nameKey),
+      }),
+    });
     this.#topicsById = new CachedLookup({ clock, watch, ...byId(documents, topics) });
     this.#users = new CachedLookup({ clock, watch, ...byId(documents, users) });
     this.#sessions = new CachedLookup({ clock, watch, ...byId(documents, loginSessions) });
-    this.#apiKeys = new CachedLookup({ clock, watch, load: (hash) => findApiKeyBySecret(documents, hash) });
-    this.#topicTokens = new CachedLookup({ clock, watch, load: (hash) => findTopicTokenBySecret(documents, hash) });
-    this.#teams = new CachedLookup({ clock, watch, load: (id) => documents.get(teams, id) });
+    this.#apiKeys = new CachedLookup({
+      clock,
+      watch,
+      ...byKey(documents, apiKeys, {
+        keyOf: ({ secretHash }) => secretHash,
+        load: (hash) => findApiKeyBySecret(documents, hash),
+      }),
+    });
+    this.#topicTokens = new CachedLookup({
+      clock,
+      watch,
+      ...byKey(documents, topicTokens, {
+        keyOf: ({ secretHash }) => secretHash,
+        load: (hash) => findTopicTokenBySecret(documents, hash),
+      }),
+    });
+    this.#teams = new CachedLookup({ clock, watch, ...byId(documents, teams) });
     this.#privateTopics = new CachedLookup({
       clock,
       watch,
       load: (ownerId) => findPrivateTopicIds(documents, ownerId),
     });
-    this.#roles = new CachedLookup({
+    this.#members = new CachedLookup({
       clock,
       watch,
-      load: (key) => {
-        const [teamId, userId] = key.split(':') as [string, string];
-        return findTeamRole(documents, teamId, userId);
-      },
+      ...byKey(documents, teamMembers, {
+        keyOf: ({ teamId, userId }) => memberKey(teamId, userId),
+        load: (key) => {
+          const [teamId, userId] = key.split(':') as [string, string];
+          return findMember(documents, teamId, userId);
+        },
+      }),
     });
   }
 
@@ -97,13 +147,24 @@ export class Directory {
     return this.#topicsById.peek(id);
   }
 
-  /** Refreshes topics, accounts and logins with one query per kind, before many are checked. */
-  async refresh(ids: { topics: Iterable<string>; users: Iterable<string>; sessions: Iterable<string> }): Promise<void> {
+  /** Refreshes the values with one query per kind and 1,000 keys, before many are checked. */
+  async refresh(keys: Partial<DirectoryKeys<Iterable<string>>>): Promise<void> {
     await Promise.all([
-      this.#topicsById.refresh(ids.topics, refreshedAfterMs),
-      this.#users.refresh(ids.users, refreshedAfterMs),
-      this.#sessions.refresh(ids.sessions, refreshedAfterMs),
+      this.#topicsById.refresh(keys.topics ?? [], refreshedAfterMs),
+      this.#users.refresh(keys.users ?? [], refreshedAfterMs),
+      this.#sessions.refresh(keys.sessions ?? [], refreshedAfterMs),
+      this.#apiKeys.refresh(keys.apiKeys ?? [], refreshedAfterMs),
+      this.#topicTokens.refresh(keys.topicTokens ?? [], refreshedAfterMs),
     ]);
+  }
+
+  /** Makes room in the cache for the values that all open streams need. */
+  makeRoom(keys: DirectoryKeys<ReadonlySet<string>>): void {
+    this.#topicsById.makeRoom(keys.topics.size);
+    this.#users.makeRoom(keys.users.size);
+    this.#sessions.makeRoom(keys.sessions.size);
+    this.#apiKeys.makeRoom(keys.apiKeys.size);
+    this.#topicTokens.makeRoom(keys.topicTokens.size);
   }
 
   user(id: string): Promise<User | null> {
@@ -126,14 +187,18 @@ export class Directory {
     return this.#teams.get(id);
   }
 
-  /** Returns the IDs of the owner's oldest private topics outside of teams, oldest first, up to the limit of the highest tier. */
+  /**
+   * Returns the IDs of the owner's oldest private topics outside of teams, oldest first, up to the limit of the highest
+   * tier.
+   */
   async privateTopics(ownerId: string): Promise<readonly string[]> {
     return (await this.#privateTopics.get(ownerId)) ?? [];
   }
 
   /** Returns the user's role in the team; null without role or team. */
-  role(teamId: string | null, userId: string): Promise<Role | null> {
-    return teamId === null ? Promise.resolve(null) : this.#roles.get(`${teamId}:${userId}`);
+  async role(teamId: string | null, userId: string): Promise<Role | null> {
+    if (teamId === null) return null;
+    return (await this.#members.get(memberKey(teamId, userId)))?.role ?? null;
   }
 
   /**
@@ -181,7 +246,7 @@ export class Directory {
         this.#teams.forget(change.teamId);
         break;
       case 'member':
-        this.#roles.forget(`${change.teamId}:${change.userId}`);
+        this.#members.forget(memberKey(change.teamId, change.userId));
         break;
     }
     for (const listener of this.#listeners) listener(change);

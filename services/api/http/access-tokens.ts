@@ -19,7 +19,7 @@ export interface AccessToken {
   readonly expiresAt: number;
 }
 
-/** A token to sign. */
+/** The claims of a token to sign. */
 export interface IssuedToken {
   readonly userId: string;
   readonly sessionId: string;
@@ -27,12 +27,11 @@ export interface IssuedToken {
   readonly id: string;
   /** Unix time in milliseconds. */
   readonly issuedAt: number;
-  /** Lifetime. */
-  readonly seconds: number;
+  readonly lifetimeSeconds: number;
 }
 
 export interface AccessTokens {
-  /** The same token for the same arguments. */
+  /** Resolves with the signed token, which is the same for the same arguments. */
   sign(issued: IssuedToken): Promise<string>;
   /** Throws `unauthenticated`: `Token has expired`, or `Could not validate credentials` for any other fault. */
   verify(token: string): Promise<AccessToken>;
@@ -51,7 +50,9 @@ function hasEnded(cause: unknown, now: number): boolean {
   );
 }
 
-/** Signs with the first secret and verifies with all, so that secrets can be rotated. RFC 9068 format (`typ: at+jwt`). */
+/**
+ * Signs with the first secret and verifies with all, so that secrets can be rotated. RFC 9068 format (`typ: at+jwt`).
+ */
 export function accessTokens(secrets: readonly string[], clock: Clock): AccessTokens {
   const keys = secrets.map((secret) => new TextEncoder().encode(secret));
   const verified = new Map<string, AccessToken>();
@@ -79,7 +80,7 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
   }
 
   return {
-    sign({ userId, sessionId, id, seconds, ...issued }) {
+    sign({ userId, sessionId, id, lifetimeSeconds, ...issued }) {
       const issuedAt = Math.floor(issued.issuedAt / 1000);
       return new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: algorithm, typ: tokenType })
@@ -88,7 +89,7 @@ export function accessTokens(secrets: readonly string[], clock: Clock): AccessTo
         .setAudience(audience)
         .setJti(id)
         .setIssuedAt(issuedAt)
-        .setExpirationTime(issuedAt + seconds)
+        .setExpirationTime(issuedAt + lifetimeSeconds)
         .sign(keys[0]!);
     },
     async verify(token) {

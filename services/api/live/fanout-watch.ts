@@ -17,7 +17,10 @@ export class FanOutWatch {
   readonly #heard = new Map<number, Heard>();
   #subscribed: Promise<ChannelSubscription> | undefined;
 
-  /** `onMissed` is called when the fan-out of a partition changed, or possibly did not publish records. */
+  /**
+   * `onMissed` is called when records of a partition possibly did not reach this node: its fan-out changed or could not
+   * publish, or it published while this node heard no beats.
+   */
   constructor(bus: Pick<PubSub, 'subscribe' | 'isConnected'>, onMissed: (partition: number) => void) {
     this.#bus = bus;
     this.#onMissed = onMissed;
@@ -39,15 +42,12 @@ export class FanOutWatch {
     for (const [partition, { beat }] of this.#heard) this.#heard.set(partition, { beat, at: -Infinity });
   }
 
-  /** Whether the partition's records reach this node: its fan-out sent a beat within 1.5 s, since the last reconnect. */
+  /**
+   * Whether the partition's records reach this node: its fan-out sent a beat within 1.5 s, since the last reconnect.
+   */
   hears(partition: number): boolean {
     const heard = this.#heard.get(partition);
     return this.#bus.isConnected && heard !== undefined && performance.now() - heard.at < silentMs;
-  }
-
-  /** The last offset that the fan-out delivered, as of its last beat; undefined before the first. */
-  offsetOf(partition: number): number | undefined {
-    return this.#heard.get(partition)?.beat.offset;
   }
 
   async close(): Promise<void> {
@@ -58,9 +58,14 @@ export class FanOutWatch {
   #receive(payload: string): void {
     const at = performance.now();
     for (const beat of JSON.parse(payload) as Beat[]) {
-      const before = this.#heard.get(beat.partition)?.beat;
-      this.#heard.set(beat.partition, { beat, at });
-      if (before?.assignment !== beat.assignment || before.missed !== beat.missed) this.#onMissed(beat.partition);
+      const { partition } = beat;
+      const before = this.#heard.get(partition)?.beat;
+      const hasMissed =
+        before?.assignment !== beat.assignment ||
+        before.missed !== beat.missed ||
+        (before.offset !== beat.offset && !this.hears(partition));
+      this.#heard.set(partition, { beat, at });
+      if (hasMissed) this.#onMissed(partition);
     }
   }
 }

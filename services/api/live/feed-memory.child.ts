@@ -1,27 +1,19 @@
 import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/channels.ts';
-import { History } from '@tocsin/shared/operations/messages/history.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
-import type { Messages } from '@tocsin/shared/ports/messages/messages.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
-import { TopicFeeds } from './topic-feeds.ts';
+import { newTopicFeeds, TestBus } from './topic-feeds.fixtures.ts';
 
 // Prints the memory of a node's feeds: `node --expose-gc feed-memory.child.ts <topics> <messages per topic>`.
 
 const [topicCount, messagesPerTopic] = process.argv.slice(2).map(Number) as [number, number];
-const listeners = new Map<string, (payload: string) => void>();
-const bus = {
-  isConnected: true,
-  subscribe(channel: string, listener: (payload: string) => void) {
-    listeners.set(channel, listener);
-    return Promise.resolve({ close: () => Promise.resolve() });
+const bus = new TestBus();
+const feeds = newTopicFeeds({
+  bus,
+  messages: {
+    watermark: () => Promise.resolve(-1),
+    lastOffsets: (ids) => Promise.resolve(new Map(ids.map((id) => [id, -1]))),
+    records: () => Promise.resolve([]),
   },
-  onConnected: () => () => undefined,
-};
-const messages = {
-  watermark: () => Promise.resolve(-1),
-  lastOffsets: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, -1]))),
-  records: () => Promise.resolve([]),
-} as unknown as Messages;
+});
 
 /** Of live objects and buffers. */
 function usedMb(): number {
@@ -30,13 +22,6 @@ function usedMb(): number {
   return (heapUsed + external) / 1e6;
 }
 
-const feeds = new TopicFeeds({
-  bus,
-  directory: { peekTopic: () => undefined, topic: () => Promise.resolve(null) },
-  history: new History(messages, Date.now),
-  clock: Date.now,
-  log: openLogger('test', 'silent'),
-});
 const beforeMb = usedMb();
 let delivered = 0;
 const topicIds: string[] = [];
@@ -56,7 +41,7 @@ for (let offset = 0; offset < messagesPerTopic; offset += 1) {
       previousOffset: offset === 0 ? null : offset - 1,
       record: { type: 'message', timestamp: message.timestamp, message },
     };
-    listeners.get(topicChannel(topicId))!(JSON.stringify(envelope));
+    bus.send(topicChannel(topicId), JSON.stringify(envelope));
   }
   await new Promise((resolve) => setImmediate(resolve));
 }

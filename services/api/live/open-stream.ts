@@ -9,16 +9,17 @@ import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { within } from '@tocsin/shared/async/within.ts';
 import { CompositePosition } from './composite-position.ts';
 import type { Delivery } from './delivery.ts';
-import type { OpenStreams, StreamOwner, StreamPlace } from './open-streams.ts';
+import type { OpenStreams, StreamOwner, StreamSlot } from './open-streams.ts';
 import { nilId, type Position } from './resolve-position.ts';
 import type { StreamBudget } from './stream-budget.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
 import { TopicCursor, type CursorEnd, type CursorStart } from './topic-cursor.ts';
 import type { FeedUse, TopicFeeds } from './topic-feeds.ts';
 
-/** Holds records back from a client with this much buffered, to limit memory; less if the node's streams buffer much. */
+/** Holds records back from a client with this much buffered, to limit memory. */
 const bufferedBytesMax = 1024 * 1024;
-const bufferedBytesShort = 64 * 1024;
+/** The same while half of the node's budget is used. */
+const bufferedBytesMaxAtHalf = 64 * 1024;
 /** Disconnects a client that does not receive what is buffered within this time; it resumes by its last ID. */
 const takenWithinMs = 10_000;
 /** History is read only as fast as the client receives it. */
@@ -65,7 +66,7 @@ export interface StreamRequest {
 export function reserveStream(
   { streams, config }: Pick<StreamDeps, 'streams' | 'config'>,
   caller: Caller,
-): Promise<StreamPlace> {
+): Promise<StreamSlot> {
   const owner = streamOwner(caller);
   return streams.reserve(config.RATE_LIMITS ? owner : { ...owner, max: Infinity });
 }
@@ -87,7 +88,7 @@ function streamOwner(caller: Caller): StreamOwner {
  * Throws before anything is sent: `limited` for too many open streams, `unavailable` if the store is down.
  */
 export async function openStream(deps: StreamDeps, request: StreamRequest): Promise<void> {
-  const place = await reserveStream(deps, request.caller);
+  const slot = await reserveStream(deps, request.caller);
   let cursors: TopicCursor[] = [];
   let starts: Start[];
   let sink: StreamSink;
@@ -99,22 +100,22 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
     sink = request.openSink();
   } catch (error) {
     for (const cursor of cursors) cursor.close();
-    place.release();
+    slot.release();
     throw error;
   }
-  const stand = standOf(request, starts);
+  const sent = sentPositionOf(request, starts);
   sink.onClose(() => {
     for (const cursor of cursors) cursor.close();
   });
-  deps.streams.add(place, {
+  deps.streams.add(slot, {
     sink,
     caller: request.caller,
     credential: request.credential,
     topicIds: request.topics.map(({ topic }) => topic.id),
-    authorize: () => request.authorize((topic) => stand.rename(topic)),
+    authorize: () => request.authorize((topic) => sent.rename(topic)),
   });
-  sink.ready({ ...request.ready, connection_id: deps.makeId() }, stand.line());
-  await run(deps, { sink, cursors, starts, deliver: (delivery) => sink.deliver(delivery, stand.moved(delivery)) });
+  sink.ready({ ...request.ready, connection_id: deps.makeId() }, sent.line());
+  await run(deps, { sink, cursors, starts, deliver: (delivery) => sink.deliver(delivery, sent.moved(delivery)) });
 }
 
 /** The start of a topic on a stream, with the ID of the position. */
@@ -153,14 +154,14 @@ async function findStart(
 }
 
 /** The position that a stream sends: the `id:` line of `ready`, and of messages if their own ID does not suffice. */
-interface Stand {
+interface SentPosition {
   readonly line: () => Buffer;
   /** The line to send with the delivery; undefined means its own ID. */
   readonly moved: (delivery: Delivery) => Buffer | undefined;
   readonly rename: (topic: Topic) => void;
 }
 
-function standOf({ topics, isComposite }: StreamRequest, starts: readonly Start[]): Stand {
+function sentPositionOf({ topics, isComposite }: StreamRequest, starts: readonly Start[]): SentPosition {
   if (!isComposite)
     return { line: () => Buffer.from(`id: ${starts[0]!.id}\n`), moved: () => undefined, rename: () => undefined };
   const position = new CompositePosition(
@@ -195,7 +196,7 @@ async function run(deps: StreamDeps, { sink, cursors, starts, deliver }: Run): P
   const { streamBudget } = deps;
   const share = streamBudget.join(sink);
   const isOver = (bytesMax: number) =>
-    sink.bufferedBytes > (streamBudget.isShort ? Math.min(bufferedBytesShort, bytesMax) : bytesMax);
+    sink.bufferedBytes > (streamBudget.isHalfUsed ? Math.min(bufferedBytesMaxAtHalf, bytesMax) : bytesMax);
   const end: CursorEnd = {
     deliver: (delivery) => {
       if (sink.isClosed) return;
@@ -203,7 +204,7 @@ async function run(deps: StreamDeps, { sink, cursors, starts, deliver }: Run): P
       share.written();
     },
     keep: (bytes) => share.keep(bytes),
-    mayKeep: () => !streamBudget.isShort,
+    mayKeep: () => !streamBudget.isHalfUsed,
     isFull: () => isOver(bufferedBytesMax),
     mustWait: () => isOver(historyBytesMax),
     drained: () => within(takenWithinMs, 'the client', sink.drained()).catch(() => sink.end('too-slow')),

@@ -6,10 +6,10 @@ import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.t
 import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
-import type { Change, Directory } from '../directory/directory.ts';
-import type { EndReason, StreamSink } from './stream-sink.ts';
+import type { Change, Directory, DirectoryKeys } from '../directory/directory.ts';
+import { StreamPings } from './stream-pings.ts';
+import { endWithin, type EndReason, type StreamSink } from './stream-sink.ts';
 
-const pingMs = 25_000;
 /** Together with the directory's maximum age, access that ended without a notification ends its streams within 5 s. */
 const recheckMs = 2_000;
 /** Destroys the connection of an ended stream after this time, within the 5 s as well. */
@@ -52,7 +52,7 @@ export interface StreamOwner {
 }
 
 /** A slot of an owner's streams. */
-export interface StreamPlace {
+export interface StreamSlot {
   /** Releases it; idempotent. */
   release(): void;
 }
@@ -62,17 +62,17 @@ export class OpenStreams {
   readonly #streams = new Set<OpenStream>();
   readonly #counts = new Map<string, number>();
   readonly #deps: OpenStreamsDeps;
+  readonly #pings = new StreamPings();
   readonly #timers: NodeJS.Timeout[];
   readonly #stopListening: () => void;
   #announcing: NodeJS.Timeout | undefined;
-  readonly #toJudge = new Set<OpenStream>();
-  #isJudging = false;
+  readonly #toAuthorize = new Set<OpenStream>();
+  #isAuthorizing = false;
   #isRechecking = false;
 
   constructor(deps: OpenStreamsDeps) {
     this.#deps = deps;
     this.#timers = [
-      setInterval(() => this.#ping(), pingMs),
       setInterval(() => void this.#recheck(), recheckMs),
       setInterval(() => void this.#announce(), announceAgainMs),
     ];
@@ -84,7 +84,7 @@ export class OpenStreams {
    * Takes a slot of the owner's streams before the stream opens. Exact for this node under concurrent opens; for
    * other nodes it uses their last report. Throws `limited` at the limit.
    */
-  async reserve(owner: StreamOwner): Promise<StreamPlace> {
+  async reserve(owner: StreamOwner): Promise<StreamSlot> {
     const elsewhere = Number.isFinite(owner.max) ? await this.#countElsewhere(owner.key) : 0;
     // No await between here and the count.
     if ((this.#counts.get(owner.key) ?? 0) + elsewhere >= owner.max) throw this.#full(owner);
@@ -105,15 +105,17 @@ export class OpenStreams {
   }
 
   /** Registers the stream with its slot until its sink closes. */
-  add(place: StreamPlace, stream: OpenStream): void {
+  add(slot: StreamSlot, stream: OpenStream): void {
     const topics = stream.topicIds.map(topicConnections);
     this.#streams.add(stream);
+    this.#pings.add(stream.sink);
     this.#count(topics, 1);
     stream.sink.onClose(() => {
       this.#streams.delete(stream);
-      this.#toJudge.delete(stream);
+      this.#pings.delete(stream.sink);
+      this.#toAuthorize.delete(stream);
       this.#count(topics, -1);
-      place.release();
+      slot.release();
     });
   }
 
@@ -132,8 +134,8 @@ export class OpenStreams {
   }
 
   /**
-   * Ends all streams in waves over the given time, so that their clients do not reconnect together. Resolves when they are
-   * closed; connections that stay open for `graceMs` more are destroyed.
+   * Ends all streams in waves over the given time, so that their clients do not reconnect together. Resolves when they
+   * are closed; connections that stay open for `graceMs` more are destroyed.
    */
   async endAll({ overMs, graceMs }: { overMs: number; graceMs: number }): Promise<void> {
     const waves = 10;
@@ -150,6 +152,7 @@ export class OpenStreams {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#pings.close();
     clearTimeout(this.#announcing);
     this.#stopListening();
     await this.endAll({ overMs: 0, graceMs: 0 });
@@ -157,41 +160,34 @@ export class OpenStreams {
     await this.#announce();
   }
 
-  #ping(): void {
-    for (const { sink } of this.#streams) sink.ping();
-  }
-
   #onChange(change: Change): void {
-    for (const stream of this.#streams) if (concerns(change, stream)) this.#toJudge.add(stream);
+    for (const stream of this.#streams) if (concerns(change, stream)) this.#toAuthorize.add(stream);
     void this.#authorizeWaiting();
   }
 
   async #recheck(): Promise<void> {
-    if (this.#isRechecking || this.#streams.size === 0) return;
+    if (this.#isRechecking) return;
     this.#isRechecking = true;
-    const ids = { topics: new Set<string>(), users: new Set<string>(), sessions: new Set<string>() };
-    for (const { topicIds, caller, credential } of this.#streams) {
-      for (const id of topicIds) ids.topics.add(id);
-      if (caller.kind === 'account') ids.users.add(caller.userId);
-      if (credential?.kind === 'login') ids.sessions.add(credential.sessionId);
-    }
-    await this.#deps.directory.refresh(ids);
+    const { directory } = this.#deps;
+    const keys = keysOf(this.#streams);
+    directory.makeRoom(keys);
+    await directory.refresh(keys);
     this.#isRechecking = false;
-    for (const stream of this.#streams) this.#toJudge.add(stream);
+    for (const stream of this.#streams) this.#toAuthorize.add(stream);
     await this.#authorizeWaiting();
   }
 
   /** Checks queued streams in turns of the event loop, so that thousands of streams do not block other work. */
   async #authorizeWaiting(): Promise<void> {
-    if (this.#isJudging) return;
-    this.#isJudging = true;
-    while (this.#toJudge.size > 0) {
-      const batch = [...this.#toJudge].slice(0, authorizedPerRound);
-      for (const stream of batch) this.#toJudge.delete(stream);
+    if (this.#isAuthorizing) return;
+    this.#isAuthorizing = true;
+    while (this.#toAuthorize.size > 0) {
+      const batch = [...this.#toAuthorize.values().take(authorizedPerRound)];
+      for (const stream of batch) this.#toAuthorize.delete(stream);
       await Promise.all(batch.map((stream) => this.#authorize(stream)));
       await nextTurn();
     }
-    this.#isJudging = false;
+    this.#isAuthorizing = false;
   }
 
   async #authorize(stream: OpenStream): Promise<void> {
@@ -201,10 +197,8 @@ export class OpenStreams {
     // If access cannot be checked now, the stream continues until the next check.
     const reason = hasExpired ? 'credential-ended' : await stream.authorize().catch(() => null);
     if (reason === null || sink.isClosed) return;
-    sink.end(reason);
     // A client that does not read would keep the connection with the data that it has not received.
-    const timer = setTimeout(() => sink.cutOff(), endedMsMax).unref();
-    sink.onClose(() => clearTimeout(timer));
+    endWithin(sink, reason, endedMsMax);
   }
 
   #count(keys: readonly string[], by: 1 | -1): void {
@@ -226,6 +220,25 @@ export class OpenStreams {
       this.#deps.log.debug({ err: error }, 'could not report connection counts, retrying');
     }
   }
+}
+
+/** The cached values that checks of the streams need. */
+function keysOf(streams: Iterable<OpenStream>): DirectoryKeys<ReadonlySet<string>> {
+  const keys = {
+    topics: new Set<string>(),
+    users: new Set<string>(),
+    sessions: new Set<string>(),
+    apiKeys: new Set<string>(),
+    topicTokens: new Set<string>(),
+  };
+  for (const { topicIds, caller, credential } of streams) {
+    for (const id of topicIds) keys.topics.add(id);
+    if (caller.kind === 'account') keys.users.add(caller.userId);
+    if (credential?.kind === 'login') keys.sessions.add(credential.sessionId);
+    if (credential?.kind === 'api-key') keys.apiKeys.add(credential.secretHash);
+    if (credential?.kind === 'topic-token') keys.topicTokens.add(credential.secretHash);
+  }
+  return keys;
 }
 
 /** Whether the change may have ended the stream's access. */

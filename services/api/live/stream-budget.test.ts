@@ -5,7 +5,6 @@ import type { EndReason } from './stream-sink.ts';
 /** A client that receives what the test takes from its buffer. */
 class TestSink {
   bufferedBytes = 0;
-  isClosed = false;
   reason: EndReason | null = null;
   readonly #listeners: (() => void)[] = [];
 
@@ -15,7 +14,6 @@ class TestSink {
   }
 
   cutOff(): void {
-    this.isClosed = true;
     this.bufferedBytes = 0;
     for (const listener of this.#listeners.splice(0)) listener();
   }
@@ -48,9 +46,9 @@ test('counts what streams buffer and keep, and forgets closed ones', () => {
   const [one, other] = [join(), join()];
   one.write(300);
   other.share.keep(250);
-  expect([budget.bytes, budget.isShort]).toEqual([550, true]);
+  expect([budget.bytes, budget.isHalfUsed]).toEqual([550, true]);
   other.share.keep(-100);
-  expect([budget.bytes, budget.isShort]).toEqual([450, false]);
+  expect([budget.bytes, budget.isHalfUsed]).toEqual([450, false]);
   one.sink.bufferedBytes = 100; // received without a further write
   review(1_000);
   expect(budget.bytes).toBe(250);

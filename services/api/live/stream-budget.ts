@@ -1,5 +1,5 @@
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
-import type { StreamSink } from './stream-sink.ts';
+import { endWithin, type StreamSink } from './stream-sink.ts';
 
 const bytesMaxDefault = 256 * 1024 * 1024;
 const reviewMs = 1_000;
@@ -8,7 +8,7 @@ const stalledAfterMs = 2_000;
 /** How long a stalled client may take to receive the reason of the end. */
 const endedMsMax = 1_000;
 
-type Sink = Pick<StreamSink, 'bufferedBytes' | 'end' | 'cutOff' | 'isClosed' | 'onClose'>;
+type Sink = Pick<StreamSink, 'bufferedBytes' | 'end' | 'cutOff' | 'onClose'>;
 
 interface Member {
   readonly sink: Sink;
@@ -30,9 +30,9 @@ export interface BudgetShare {
 }
 
 /**
- * Limits what all streams of a node buffer for their clients. From half of the limit on, streams keep less for each client. At
- * the limit, streams whose clients receive nothing end, the longest stalled first. Streams share the encoded records of a
- * topic, so the sum is an upper bound of the memory.
+ * Limits what all streams of a node buffer for their clients. From half of the limit on, streams keep less for each
+ * client. At the limit, streams whose clients receive nothing end, the longest stalled first. Streams share the encoded
+ * records of a topic, so the sum is an upper bound of the memory.
  */
 export class StreamBudget {
   readonly #bytesMax: number;
@@ -53,8 +53,8 @@ export class StreamBudget {
     return this.#bytes;
   }
 
-  /** Whether streams should keep little for their clients. */
-  get isShort(): boolean {
+  /** Whether half of the limit is used, so that streams should keep less for each client. */
+  get isHalfUsed(): boolean {
     return this.#bytes > this.#bytesMax / 2;
   }
 
@@ -62,11 +62,7 @@ export class StreamBudget {
   join(sink: Sink): BudgetShare {
     const member: Member = { sink, kept: 0, counted: 0, buffered: 0, since: performance.now() };
     this.#members.add(member);
-    sink.onClose(() => {
-      this.#members.delete(member);
-      this.#bytes -= member.counted;
-      member.counted = 0;
-    });
+    sink.onClose(() => this.#forget(member));
     return {
       written: () => this.#count(member),
       keep: (bytes) => {
@@ -102,15 +98,16 @@ export class StreamBudget {
     this.#members.clear();
   }
 
-  /** The bytes of an ended stream are free when its connection is closed. */
+  /** Its memory is released when the connection closes, at most a second later. */
   #end(member: Member): void {
-    const { sink } = member;
+    this.#forget(member);
+    endWithin(member.sink, 'too-slow', endedMsMax);
+  }
+
+  #forget(member: Member): void {
     this.#members.delete(member);
     this.#bytes -= member.counted;
     member.counted = 0;
-    sink.end('too-slow');
-    const timer = setTimeout(() => sink.cutOff(), endedMsMax).unref();
-    sink.onClose(() => clearTimeout(timer));
   }
 
   #count(member: Member): void {

@@ -10,6 +10,8 @@ export const linesPerRead = 100;
 /** The bytes written before waiting for the client; lines are not split. */
 const charsPerWrite = 64 * 1024;
 
+export type LogStreamDeps = Pick<StreamDeps, 'config' | 'feeds' | 'history' | 'log' | 'streams'>;
+
 export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'credential' | 'authorize'> {
   readonly topic: Topic;
   readonly from: number;
@@ -29,8 +31,8 @@ export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'creden
  * page, also live: a slow client lags and costs at most a page of memory. Throws before anything is sent: `limited`
  * for too many open streams, `unavailable`, and errors of `first`. Later failures destroy the stream.
  */
-export async function streamLog(deps: Omit<StreamDeps, 'streamBudget'>, request: LogStreamRequest): Promise<void> {
-  const place = await reserveStream(deps, request.caller);
+export async function streamLog(deps: LogStreamDeps, request: LogStreamRequest): Promise<void> {
+  const slot = await reserveStream(deps, request.caller);
   const bell = newBell();
   let stopListening: () => void = () => undefined;
   let first: readonly TopicRecord[];
@@ -42,7 +44,7 @@ export async function streamLog(deps: Omit<StreamDeps, 'streamBudget'>, request:
     sink = ndjsonSink(request.response, !request.isFollowing);
   } catch (error) {
     stopListening();
-    place.release();
+    slot.release();
     throw error;
   }
   let { name } = request.topic;
@@ -50,7 +52,7 @@ export async function streamLog(deps: Omit<StreamDeps, 'streamBudget'>, request:
     stopListening();
     bell.ring();
   });
-  deps.streams.add(place, {
+  deps.streams.add(slot, {
     sink,
     caller: request.caller,
     credential: request.credential,
@@ -81,13 +83,13 @@ interface Sending {
 }
 
 async function send(
-  deps: Omit<StreamDeps, 'streamBudget'>,
+  { history }: Pick<LogStreamDeps, 'history'>,
   { topic, from, limit, isFollowing }: LogStreamRequest,
   { sink, first, bell, line }: Sending,
 ): Promise<void> {
   let next = from;
   let left = limit;
-  for (let page = first; ; page = await deps.history.records(topic, next, Math.min(left, linesPerRead))) {
+  for (let page = first; ; page = await history.records(topic, next, Math.min(left, linesPerRead))) {
     if (page.length > 0) {
       await writeLines(sink, page, line);
       next = page.at(-1)!.offset + 1;

@@ -21,3 +21,10 @@ export interface StreamSink {
   /** Calls the listener when the client disconnects, immediately if it already has. */
   onClose(listener: () => void): void;
 }
+
+/** Ends the stream with the reason, and closes it after this time if the client has not received what is buffered. */
+export function endWithin(sink: Pick<StreamSink, 'end' | 'cutOff' | 'onClose'>, reason: EndReason, ms: number): void {
+  sink.end(reason);
+  const timer = setTimeout(() => sink.cutOff(), ms).unref();
+  sink.onClose(() => clearTimeout(timer));
+}

@@ -14,13 +14,13 @@ export interface CursorOptions {
 /** The client's end of a cursor. */
 export interface CursorEnd {
   readonly deliver: (delivery: Delivery) => void;
-  /** Counts bytes of records that wait for the client; negative when they no longer do. */
+  /** Counts bytes of records that wait for the client; negative when they stop waiting. */
   readonly keep: (bytes: number) => void;
   /** Whether records may wait for the client, instead of being read from history later. */
   readonly mayKeep: () => boolean;
-  /** Whether the client lags so much that live records must wait. */
+  /** Whether so much is buffered for the client that live records must wait. */
   readonly isFull: () => boolean;
-  /** Whether the client lags so much that reading history must wait. */
+  /** Whether so much is buffered for the client that reading history must wait. */
   readonly mustWait: () => boolean;
   /** Resolves when the client has received the data, or was disconnected because it did not. */
   readonly drained: () => Promise<void>;
@@ -38,8 +38,8 @@ export interface CursorStart {
 }
 
 /**
- * One topic on one stream, from a position into the live feed without gaps or duplicates: listens, reads history, delivers
- * the records buffered meanwhile, and goes live in the same turn of the event loop.
+ * One topic on one stream, from a position into the live feed without gaps or duplicates: listens, reads history,
+ * delivers the records buffered meanwhile, and goes live in the same turn of the event loop.
  */
 export class TopicCursor {
   readonly #options: CursorOptions;
@@ -79,8 +79,8 @@ export class TopicCursor {
   }
 
   /**
-   * Keeps records back until the client has received what it was sent. The memory for a slow client is then limited, and a
-   * burst does not disconnect a client that reads.
+   * Keeps records back until the client has received what it was sent. The memory for a slow client is then limited,
+   * and a burst does not disconnect a client that reads.
    */
   async #holdBack(end: CursorEnd): Promise<void> {
     this.#waiting = [];
@@ -92,7 +92,7 @@ export class TopicCursor {
   async #readHistory({ deliver, mustWait, drained, isClosed }: CursorEnd): Promise<void> {
     const { feed } = this.#options.use;
     for (;;) {
-      const { deliveries, isLast } = await feed.behind(this.#sent);
+      const { deliveries, isLast } = await feed.after(this.#sent);
       for (const delivery of deliveries) {
         deliver(delivery);
         this.#sent = delivery.offset;
@@ -103,12 +103,12 @@ export class TopicCursor {
     }
   }
 
-  /** Whether changes of messages have arrived since the start, regardless of history. */
+  /** Delivers waiting records: messages that history did not contain, and all changes after `start`. */
   #goLive(start: number): void {
     const waiting = this.#take();
     for (const delivery of waiting) {
       if (this.#waiting !== null)
-        this.#keep(delivery); // the client is full again
+        this.#keep(delivery); // the client lags again
       else if (delivery.offset > (delivery.type === 'message' ? this.#sent : start)) this.#deliver(delivery);
     }
   }

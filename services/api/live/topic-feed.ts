@@ -34,7 +34,9 @@ const fillPage = 500;
 const resumePage = 500;
 /** Limits concurrent reads for reconnecting streams. */
 const resumesAtOnce = 20;
-/** The number of message IDs, of all topics, whose offsets are cached for streams that reconnect at the same message. */
+/**
+ * The number of message IDs, of all topics, whose offsets are cached for streams that reconnect at the same message.
+ */
 const placesMax = 100_000;
 
 /** The messages that a stream missed, in order. */
@@ -69,7 +71,7 @@ export class TopicFeed {
   /** The newest message in history at `#last`; null if history is empty, undefined if unknown. */
   #newest: Newest | null | undefined;
   #recent: RecentMessages;
-  readonly #pageBehind: (offset: number) => Promise<ResumePage | undefined>;
+  readonly #pageAfter: (offset: number) => Promise<ResumePage | undefined>;
   #waiting: Envelope[] = [];
   #isWorking = false;
   #isOpen = false;
@@ -85,9 +87,9 @@ export class TopicFeed {
     this.#topicName = topic.name;
     this.#recent = new RecentMessages(Infinity, deps.recentBudget);
     // Streams that reconnect together share reads, most of them from the same offset.
-    this.#pageBehind = batchLoader(
+    this.#pageAfter = batchLoader(
       async (offsets) =>
-        new Map(await Promise.all(offsets.map(async (offset) => [offset, await this.#readBehind(offset)] as const))),
+        new Map(await Promise.all(offsets.map(async (offset) => [offset, await this.#readAfter(offset)] as const))),
       resumesAtOnce,
     );
   }
@@ -139,8 +141,8 @@ export class TopicFeed {
   }
 
   /**
-   * Returns the newest message in history, null if history is empty. Undefined if only the store knows it: the feed has not
-   * received it, has not reached its offset, or it has expired.
+   * Returns the newest message in history, null if history is empty. Undefined if only the store knows it: the feed has
+   * not received it, has not reached its offset, or it has expired.
    */
   newestAt(offset: number, now: number): Newest | null | undefined {
     if (offset > this.#last) return undefined;
@@ -158,14 +160,17 @@ export class TopicFeed {
   }
 
   /**
-   * Returns the first messages after the offset as in history, at least up to the feed's offset at the time of the call: from
-   * memory if possible. Throws `unavailable`.
+   * Returns the first messages after the offset as in history, at least up to the feed's offset at the time of the
+   * call: from memory if possible. Throws `unavailable`.
    */
-  async behind(offset: number): Promise<ResumePage> {
-    return (await this.#pageBehind(offset))!;
+  async after(offset: number): Promise<ResumePage> {
+    return (await this.#pageAfter(offset))!;
   }
 
-  /** Returns the offset of a recent message or one from which another stream resumed; undefined if only the store knows it or the message has expired. */
+  /**
+   * Returns the offset of a recent message or one from which another stream resumed; undefined if only the store knows
+   * it or the message has expired.
+   */
   placeOf(messageId: string): number | undefined {
     const known = this.#deps.places.get(messageId);
     const place = known?.topicId === this.topicId ? known : this.#recent.find(messageId);
@@ -180,8 +185,8 @@ export class TopicFeed {
   }
 
   /**
-   * Backfills from the store what publish/subscribe did not deliver, at least up to the offset. Never rejects: the next call
-   * retries failures.
+   * Backfills from the store what publish/subscribe did not deliver, at least up to the offset. Never rejects: the next
+   * call retries failures.
    */
   async fill(upTo: number): Promise<void> {
     this.#mustFill = true;
@@ -247,7 +252,7 @@ export class TopicFeed {
     if (topic !== null) this.#topicName = topic.name;
   }
 
-  async #readBehind(offset: number): Promise<ResumePage> {
+  async #readAfter(offset: number): Promise<ResumePage> {
     if (this.#recent.reaches(offset)) {
       return {
         deliveries: this.#recent.after(offset, { now: this.#deps.clock(), topicName: this.#topicName }),

@@ -28,12 +28,12 @@ async function publish({ isTold }: { isTold: boolean }): Promise<number> {
   const message = newMessage(topic.id);
   const record = { type: 'message' as const, timestamp: message.timestamp, message };
   const offset = await engine.eventLog.append(topic.partition, record, topic.name);
-  const settled = await engine.messages.reconcile(topic.partition, [{ partition: topic.partition, offset, record }]);
+  const reconciled = await engine.messages.reconcile(topic.partition, [{ partition: topic.partition, offset, record }]);
   await engine.messages.moveWatermark(topic.partition, offset);
   if (isTold)
     await engine.bus.publish(
       topicChannel(topic.id),
-      settled.map(({ previousOffset }) => JSON.stringify({ offset, previousOffset, record })),
+      reconciled.map(({ previousOffset }) => JSON.stringify({ offset, previousOffset, record })),
     );
   return offset;
 }
@@ -148,7 +148,7 @@ test('concurrent readers of the same messages share one read of the store, and l
     return engine.messages.after(...args);
   };
   const { feed } = await feedsOver({ messages: { ...engine.messages, after } }).use(topic);
-  const come = async () => (await feed.behind(first)).deliveries.map(({ offset }) => offset);
+  const come = async () => (await feed.after(first)).deliveries.map(({ offset }) => offset);
   expect(await Promise.all(Array.from({ length: 20 }, come))).toEqual(Array<number[]>(20).fill(missed));
   expect(reads).toBe(1);
   const live = await publish({ isTold: true });

@@ -1,46 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { beatsChannel, type Beat } from '@tocsin/shared/domain/messages/fanout-beats.ts';
-import { History } from '@tocsin/shared/operations/messages/history.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
-import type { Messages } from '@tocsin/shared/ports/messages/messages.ts';
-import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
-import { TopicFeeds } from './topic-feeds.ts';
+import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
+import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { newTopicFeeds, TestBus, type FeedReads } from './topic-feeds.fixtures.ts';
 
 const partitions = 12;
 const feedsOpen = 10_000;
 
-/** A bus whose connection and beats the test controls. */
-function testBus() {
-  const listeners = new Set<(connected: boolean) => void>();
-  let hear: (payload: string) => void = () => undefined;
-  return {
-    isConnected: true,
-    subscribe(channel: string, listener: (payload: string) => void) {
-      if (channel === beatsChannel) hear = listener;
-      return Promise.resolve({ close: () => Promise.resolve() });
-    },
-    onConnected(listener: (connected: boolean) => void) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    beat(offset: number) {
-      const beats = Array.from({ length: partitions }, (_, partition): Beat => {
-        return { partition, offset, assignment: 'a', missed: -1 };
-      });
-      if (this.isConnected) hear(JSON.stringify(beats));
-    },
-    setConnected(isConnected: boolean) {
-      this.isConnected = isConnected;
-      for (const listener of listeners) listener(isConnected);
-    },
-  };
+function sendBeats(bus: TestBus, offset: number): void {
+  const beats = Array.from({ length: partitions }, (_, partition): Beat => {
+    return { partition, offset, assignment: 'a', missed: -1 };
+  });
+  bus.send(beatsChannel, JSON.stringify(beats));
 }
 
 test('a short loss of the bus costs few reads, none of them for topics without new records', async () => {
   const counts = { watermark: 0, lastOffsets: 0, records: 0 };
   const stored = { watermark: 5, lastOffset: 0 };
-  const messages = {
+  const messages: FeedReads = {
     watermark: () => {
       counts.watermark += 1;
       return Promise.resolve(stored.watermark);
@@ -53,16 +32,10 @@ test('a short loss of the bus costs few reads, none of them for topics without n
       counts.records += 1;
       return Promise.resolve([]);
     },
-  } as unknown as Messages;
-  const bus = testBus();
-  const feeds = new TopicFeeds({
-    bus,
-    directory: { peekTopic: () => undefined, topic: () => Promise.resolve(null) },
-    history: new History(messages, Date.now),
-    clock: Date.now,
-    log: openLogger('test', 'silent'),
-  });
-  const beating = setInterval(() => bus.beat(stored.watermark), 500);
+  };
+  const bus = new TestBus();
+  const feeds = newTopicFeeds({ bus, messages });
+  const beating = setInterval(() => sendBeats(bus, stored.watermark), 500);
   const topics = Array.from({ length: feedsOpen }, (_, index) => newTopic(newId(), { partition: index % partitions }));
   const moved = topics[0]!.id;
   try {
@@ -94,3 +67,40 @@ test('a short loss of the bus costs few reads, none of them for topics without n
     await feeds.close();
   }
 }, 30_000);
+
+test('backfills a record lost while the bus was disconnected, although the fan-out sends beats before the next check', async () => {
+  const topic = newTopic(newId(), { partition: 0 });
+  const message = newMessage(topic.id);
+  const stored: TopicRecord[] = [];
+  let checks = 0;
+  const bus = new TestBus();
+  const feeds = newTopicFeeds({
+    bus,
+    messages: {
+      watermark: () => {
+        checks += 1;
+        return Promise.resolve(stored.length - 1);
+      },
+      lastOffsets: (ids) => Promise.resolve(new Map(ids.map((id) => [id, stored.length - 1]))),
+      records: (_, { from }) => Promise.resolve(stored.slice(from)),
+    },
+  });
+  let beating: NodeJS.Timeout | undefined;
+  try {
+    const { feed } = await feeds.use({ ...topic, version: 1 });
+    const seen: number[] = [];
+    feed.listen(({ offset }) => seen.push(offset));
+    checks = 0;
+    sendBeats(bus, -1);
+    await eventually(() => checks > 0); // because of the first beat
+    bus.setConnected(false);
+    stored.push({ offset: 0, type: 'message', timestamp: message.timestamp, message: { ...message, offset: 0 } });
+    bus.setConnected(true);
+    sendBeats(bus, 0);
+    beating = setInterval(() => sendBeats(bus, 0), 500);
+    await eventually(() => expect(seen).toEqual([0]));
+  } finally {
+    clearInterval(beating);
+    await feeds.close();
+  }
+});

@@ -31,9 +31,9 @@ export interface FeedUse {
 }
 
 /**
- * The feeds of topics with readers on this node: one each, opened by the first reader and closed by the last. Records that
- * publish/subscribe loses are read from the store: within 0.6 s if the fan-out reports the loss, within 2.1 s if it is
- * silent, and at most 0.6 s late while it stays silent.
+ * The feeds of topics with readers on this node: one each, opened by the first reader and closed by the last. Records
+ * that publish/subscribe loses are read from the store: within 0.6 s if the fan-out reports the loss, within 2.1 s if
+ * it is silent, and at most 0.6 s late while it stays silent.
  */
 export class TopicFeeds {
   readonly #deps: FeedDeps;
@@ -77,10 +77,7 @@ export class TopicFeeds {
 
   /** Resolves with the topic's feed once it is live. Throws `unavailable` if the store cannot return its offset. */
   async use(topic: Topic): Promise<FeedUse> {
-    let entry = this.#entries.get(topic.id);
-    if (entry === undefined) {
-      entry = this.#open(topic);
-    }
+    const entry = this.#entries.get(topic.id) ?? this.#open(topic);
     entry.users += 1;
     const use = this.#useOf(entry);
     try {
@@ -111,9 +108,9 @@ export class TopicFeeds {
     const opened = feed.open().then(() => this.#checks.forget(feed.partition));
     const entry = { feed, opened, users: 0 };
     this.#entries.set(topic.id, entry);
-    const beside = this.#partitions.get(feed.partition);
-    if (beside === undefined) this.#partitions.set(feed.partition, new Set([feed]));
-    else beside.add(feed);
+    const feeds = this.#partitions.get(feed.partition);
+    if (feeds === undefined) this.#partitions.set(feed.partition, new Set([feed]));
+    else feeds.add(feed);
     return entry;
   }
 
@@ -128,9 +125,9 @@ export class TopicFeeds {
         entry.users -= 1;
         if (entry.users > 0) return;
         if (this.#entries.get(feed.topicId) === entry) this.#entries.delete(feed.topicId);
-        const beside = this.#partitions.get(feed.partition);
-        beside?.delete(feed);
-        if (beside?.size === 0) this.#partitions.delete(feed.partition);
+        const feeds = this.#partitions.get(feed.partition);
+        feeds?.delete(feed);
+        if (feeds?.size === 0) this.#partitions.delete(feed.partition);
         void entry.opened.catch(() => undefined).then(() => feed.close());
       },
     };

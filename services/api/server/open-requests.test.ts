@@ -61,8 +61,39 @@ test('serves pipelined requests with bodies', async () => {
   expect(bodies(answer)).toEqual([...sent, 'last']);
 });
 
-test('closes a connection when too many requests wait, and serves others', async () => {
+const padding = 'x'.repeat(8_000);
+const padded = {
+  GET: get('x', `X-Padding: ${padding}\r\n`),
+  POST: `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${padding.length}\r\n\r\n${padding}`,
+};
+
+test.each(['GET', 'POST'] as const)('reads little ahead of the %s request in progress', async (method) => {
   const held = Promise.withResolvers<void>();
+  const count = 2_000;
+  let [served, aheadMax] = [0, 0];
+  serve = (request, response) => {
+    if (request.url === '/other') return void response.end();
+    served += 1;
+    aheadMax = Math.max(aheadMax, request.socket.bytesRead - served * padding.length);
+    if (request.url === '/held') void held.promise.then(() => response.end());
+    else void text(request).then(() => response.end());
+    accepted = request.socket;
+  };
+  let accepted: Socket | undefined;
+  const flooding = send(get('held') + padded[method].repeat(count));
+  await eventually(() => served === 1);
+  // Each response to another connection takes turns of the event loop, in which the server could read.
+  for (let turn = 0; turn < 300; turn += 1) await text(send(get('other', 'Connection: close\r\n')));
+  expect(accepted!.bytesRead).toBeLessThan(1024 * 1024);
+  expect(served).toBe(1);
+  flooding.resume();
+  held.resolve();
+  await eventually(() => served === count + 1);
+  expect(aheadMax).toBeLessThan(1024 * 1024);
+});
+
+test('closes a connection when too many requests wait, and serves others', async () => {
+  let held = Promise.withResolvers<void>();
   serve = (request, response) => {
     if (request.url === '/held') void held.promise.then(() => response.end());
     else response.end();
@@ -72,20 +103,28 @@ test('closes a connection when too many requests wait, and serves others', async
   expect(closed.destroyed).toBe(true);
   expect(await text(send(get('other', 'Connection: close\r\n')))).toContain('200 OK');
   for (const socket of flooded) socket.destroy();
+  held.resolve();
   await eventually(() => requests.size === 0);
   // Nothing is left waiting: the same flood fits again.
+  held = Promise.withResolvers();
   const again = Array.from({ length: 6 }, () => send(get('held') + get('x').repeat(1_600)));
   await eventually(() => requests.size === 6);
   expect(again.every(({ destroyed }) => !destroyed)).toBe(true);
   held.resolve();
 });
 
-test('forgets requests that wait on a connection that the client closes', async () => {
+test('forgets requests that wait on a connection that the client closed', async () => {
   const served: string[] = [];
-  serve = (request) => void served.push(request.url!);
+  let respond = () => {};
+  serve = (request, response) => {
+    served.push(request.url!);
+    respond = () => response.end();
+  };
   const socket = send(get('first') + get('second'));
   await eventually(() => requests.size === 1);
   socket.resetAndDestroy();
+  await once(socket, 'close');
+  respond(); // the server does not read from the connection, so it notices the end when it writes
   await eventually(() => requests.size === 0);
   expect(served).toEqual(['/first']);
 });

@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * The requests in progress on this node: one at a time per connection. Node itself starts all pipelined requests (RFC 9112
- * §9.3.2) of a connection immediately and keeps their responses in memory.
+ * The requests in progress on this node: one at a time per connection. Node itself starts all pipelined requests (RFC
+ * 9112 §9.3.2) of a connection immediately and keeps their responses in memory.
  */
 export class OpenRequests {
   readonly #responses = new Set<ServerResponse>();
@@ -44,10 +44,12 @@ export class OpenRequests {
     }
     this.#waitingCount += 1;
     waiting.push({ request, response, serve });
-    socket.pause();
+    stopReading(socket);
   }
 
-  /** Sends `Connection: close` with all further responses, so that no client loses a request on a closing connection. */
+  /**
+   * Sends `Connection: close` with all further responses, so that no client loses a request on a closing connection.
+   */
   leave(): void {
     this.#isLeaving = true;
     for (const response of this.#responses) response.shouldKeepAlive = false;
@@ -73,6 +75,15 @@ export class OpenRequests {
     this.#waitingCount -= 1;
     const next = waiting.shift()!;
     if (waiting.length === 0) socket.resume();
+
     this.#start(next);
   }
+}
+
+/**
+ * Pauses the socket after the current events: Node resumes it at the end of each received request
+ * (`parserOnMessageComplete` in its `_http_common.js`).
+ */
+function stopReading(socket: Socket): void {
+  queueMicrotask(() => socket.pause());
 }

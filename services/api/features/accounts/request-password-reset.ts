@@ -1,11 +1,9 @@
-import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
-import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { withinMailLimits } from '../../access/mail-limits.ts';
 import { messageSchema } from './account-fields.ts';
+import { mailAccountLink } from './mail-account-link.ts';
 
 /** Sends a password reset link. Response and work are the same whether or not the email has an account. */
 export function requestPasswordReset(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId'>): Route {
@@ -18,12 +16,7 @@ export function requestPasswordReset(deps: Pick<ApiDeps, 'clock' | 'config' | 'e
     body: z.object({ email: emailField }),
     success: { status: 200, schema: messageSchema, description: 'The same whether or not the email has an account' },
     handle: async (context, { body: { email } }) => {
-      const user = await findUserByEmail(deps.engine.documents, email);
-      const to = { email, requester: context.address };
-      // Without an account the notifier drops the job, so that the response time reveals nothing.
-      await withinMailLimits(deps, context, () =>
-        requestMail(deps, to, { kind: 'password-reset', userId: user?.id ?? deps.makeId() }),
-      );
+      await mailAccountLink(deps, context, { kind: 'password-reset', email });
       return {
         status: 200,
         body: { message: 'If the address has an account, a link for a new password is on its way to it' },

@@ -1,11 +1,9 @@
-import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
-import { requestMail } from '@tocsin/shared/runtime/request-mail.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { emailField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { withinMailLimits } from '../../access/mail-limits.ts';
 import { messageSchema } from './account-fields.ts';
+import { mailAccountLink } from './mail-account-link.ts';
 
 /** Sends a new verification link. Response and work are the same whether or not there is an account to verify. */
 export function resendVerification(deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'log' | 'makeId'>): Route {
@@ -18,12 +16,7 @@ export function resendVerification(deps: Pick<ApiDeps, 'clock' | 'config' | 'eng
     body: z.object({ email: emailField }),
     success: { status: 200, schema: messageSchema, description: 'The same whether or not the email has an account' },
     handle: async (context, { body: { email } }) => {
-      const user = await findUserByEmail(deps.engine.documents, email);
-      const to = { email, requester: context.address };
-      // Without an account the notifier drops the job, so that the response time reveals nothing.
-      await withinMailLimits(deps, context, () =>
-        requestMail(deps, to, { kind: 'verify-email', userId: user?.id ?? deps.makeId() }),
-      );
+      await mailAccountLink(deps, context, { kind: 'verify-email', email });
       return {
         status: 200,
         body: { message: 'If the address waits for verification, a new link is on its way to it' },

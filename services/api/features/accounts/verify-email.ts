@@ -39,23 +39,23 @@ export function verifyEmail(
     },
     handle: async (context, { query }) => {
       // Link scanners of email programs send HEAD first, which must not use the token.
-      const isLookOnly = context.request.method === 'HEAD';
+      const isCheckOnly = context.request.method === 'HEAD';
       const tokenHash = hashSecret(query.token);
-      const leadTo = (result: string) => ({ Location: `${deps.appUrl}/auth/verified?${result}` });
+      const redirectTo = (result: string) => ({ Location: `${deps.appUrl}/auth/verified?${result}` });
       try {
-        const verified = isLookOnly ? await look(deps, tokenHash) : await useToken(deps, context, tokenHash);
+        const verified = isCheckOnly ? await checkToken(deps, tokenHash) : await useToken(deps, context, tokenHash);
         const cookie = verified === null ? {} : { 'Set-Cookie': verifiedCookie(deps, verified) };
-        return { status: 302, headers: { ...leadTo('status=success'), ...cookie } };
+        return { status: 302, headers: { ...redirectTo('status=success'), ...cookie } };
       } catch (error) {
         if (!(error instanceof AppError) || (error.code !== 'invalid' && error.code !== 'conflict')) throw error;
-        return { status: 302, headers: leadTo(`status=error&message=${encodeURIComponent(error.message)}`) };
+        return { status: 302, headers: redirectTo(`status=error&message=${encodeURIComponent(error.message)}`) };
       }
     },
   });
 }
 
-/** Checks the token without using it. */
-async function look(deps: Pick<ApiDeps, 'clock' | 'engine'>, tokenHash: string): Promise<null> {
+/** Checks the token without using it. Throws `invalid`. */
+async function checkToken(deps: Pick<ApiDeps, 'clock' | 'engine'>, tokenHash: string): Promise<null> {
   const registration = await findRegistrationByToken(deps.engine.documents, tokenHash);
   if (registration === null) await findTokenHolder(deps, 'verify-email', tokenHash);
   else if (registration.tokenExpiresAt! <= deps.clock()) throw new AppError('invalid', 'Token has expired');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import type { BegunLogin } from './login-cookie.ts';
-import { leadToApp, orTellApp, type GoogleSignIn } from './google-sign-in.ts';
+import { redirectToApp, orRedirectWithError, type GoogleSignIn } from './google-sign-in.ts';
 import { isIssuedTo } from './is-issued-to.ts';
 import { claimsOf, toProfile, type ProviderProfile } from './provider-profile.ts';
 import { recordRefusal } from './record-refusal.ts';
@@ -43,12 +43,12 @@ export function googleCallback(
       const provider = google.provider();
       const begun = await google.cookie.read(context.request);
       const app = { ...deps, appState: begun?.appState ?? null };
-      const reply = await orTellApp(
+      const reply = await orRedirectWithError(
         app,
         async () => {
           const profile = await profileOf(google, await provider(), { context, begun });
           const { tokens } = await signIn(deps, context, profile);
-          return leadToApp(app, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
+          return redirectToApp(app, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
         },
         (fault, error) => recordRefusal(deps, context, 'google', { fault, error }),
       );
@@ -57,7 +57,7 @@ export function googleCallback(
   });
 }
 
-/** Returns the person, verified by the code and its ID token. Throws errors that `orTellApp` handles. */
+/** Returns the person, verified by the code and its ID token. Throws errors that `orRedirectWithError` handles. */
 async function profileOf(
   google: GoogleSignIn,
   configuration: oidc.Configuration,

@@ -2,7 +2,7 @@ import * as oidc from 'openid-client';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { orTellApp, type GoogleSignIn } from './google-sign-in.ts';
+import { orRedirectWithError, type GoogleSignIn } from './google-sign-in.ts';
 
 /** `GET /auth/google/login`: redirects the browser to Google, with a cookie that ties the sign-in to this browser. */
 export function googleLogin(deps: Pick<ApiDeps, 'appUrl' | 'log'>, google: GoogleSignIn): Route {
@@ -29,7 +29,7 @@ export function googleLogin(deps: Pick<ApiDeps, 'appUrl' | 'log'>, google: Googl
     },
     handle: async (_context, { query: { app_state: appState = null } }) => {
       const provider = google.provider();
-      return orTellApp({ ...deps, appState }, async () => {
+      return orRedirectWithError({ ...deps, appState }, async () => {
         const configuration = await provider();
         const login = {
           state: oidc.randomState(),

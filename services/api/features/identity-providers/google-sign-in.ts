@@ -39,14 +39,14 @@ export function googleSignIn(deps: Pick<ApiDeps, 'baseUrl' | 'clock' | 'config' 
 export type AppRedirect = Pick<ApiDeps, 'appUrl'> & Pick<BegunLogin, 'appState'>;
 
 /** Redirects to the app with the result in the URL fragment, which never reaches a server or its log. */
-export function leadToApp(deps: AppRedirect, outcome: Readonly<Record<string, string>>): Reply {
+export function redirectToApp(deps: AppRedirect, outcome: Readonly<Record<string, string>>): Reply {
   const { appUrl, appState } = deps;
   const fragment = new URLSearchParams({ ...outcome, ...(appState === null ? {} : { app_state: appState }) });
   return { status: 302, headers: { Location: `${appUrl}/auth/callback#${fragment.toString()}` } };
 }
 
-/** Runs a step of the sign-in. Reports any failure to `onFault` and then to the app. */
-export async function orTellApp(
+/** Runs a step of the sign-in. After a failure, calls `onFault` and redirects to the app with the error. */
+export async function orRedirectWithError(
   deps: AppRedirect & Pick<ApiDeps, 'log'>,
   step: () => Promise<Reply>,
   onFault: (fault: SignInFault, error: unknown) => Promise<void> = async () => undefined,
@@ -59,7 +59,7 @@ export async function orTellApp(
     else if (!(error instanceof SignInFailed))
       deps.log.warn({ reason: reasonOf(error), fault }, 'sign-in with Google failed');
     await onFault(fault, error);
-    return leadToApp(deps, { error: fault });
+    return redirectToApp(deps, { error: fault });
   }
 }
 

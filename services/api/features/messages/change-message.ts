@@ -3,15 +3,17 @@ import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { reachesTier, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { Write } from '@tocsin/shared/ports/documents.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
 import { withMessageLocked } from '@tocsin/shared/collections/message-locks.ts';
 import type { ApiDeps } from '../../api-deps.ts';
+import { auditOf } from '../../audit.ts';
 import { openTopicByName, pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
 
-/** How long a change waits for its document. The change is already durable, and the fan-out stores missing documents. */
+/**
+ * How long a change waits for its document. The change is already durable, and the fan-out stores missing documents.
+ */
 const storeMsMax = 2_000;
 
 export interface ManagedMessage {
@@ -20,8 +22,9 @@ export interface ManagedMessage {
 }
 
 /**
- * A route's `load`: the message in the path if the caller manages its topic and the topic's owner has the required tier.
- * Throws 404 for an unknown topic, 401 and 403, then 404 for a hidden message, 403 for the tier, and 422 for a malformed ID.
+ * A route's `load`: the message in the path if the caller manages its topic and the topic's owner has the required
+ * tier. Throws 404 for an unknown topic, 401 and 403, then 404 for a hidden message, 403 for the tier, and 422 for a
+ * malformed ID.
  */
 export function loadManagedMessage(
   deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine'>,
@@ -57,27 +60,34 @@ async function findShown(
   return message;
 }
 
+export interface MessageChange<R extends LogRecord | null> {
+  readonly action: 'message.edited' | 'message.deleted';
+  /** Returns the record for the current message, or null for no change. */
+  readonly decide: (message: StoredMessage, now: number) => R;
+}
+
 /**
- * Changes a message. `decide` returns the record for the current message, or null for no change. The record goes to
- * the log first, which makes the change, and then to the store. Changes of one message are serialized, so that no
- * change applies to a replaced version. Resolves with the record and the message before the change.
- * `recorded` is the audit entry, which is stored before the change so that no change lacks one.
+ * Changes a message. The audit entry is stored first, so that no change lacks one. Then the record goes to the log,
+ * which makes the change, and to the store. Changes of one message are serialized, so that no change applies to a
+ * replaced version. Resolves with the record and the message before the change.
  *
  * Throws 404 if the message is no longer visible, and `unavailable` if the log did not accept the record in time: the
  * outcome is then unknown.
  */
 export function changeMessage<R extends LogRecord | null>(
-  deps: Pick<ApiDeps, 'clock' | 'engine' | 'log'>,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+  context: RequestContext,
   { topic, messageId }: ManagedMessage,
-  decide: (message: StoredMessage, now: number) => R,
-  recorded: readonly Write[] = [],
+  { action, decide }: MessageChange<R>,
 ): Promise<{ before: StoredMessage; record: R }> {
   const { eventLog, documents } = deps.engine;
   return withMessageLocked({ documents, clock: deps.clock }, messageId, async () => {
     const before = await findShown(deps, topic, messageId);
     const record = decide(before, deps.clock());
     if (record === null) return { before, record };
-    if (recorded.length > 0) await documents.commit(recorded);
+    const audit = auditOf(deps, context);
+    const within = { type: 'topic', id: topic.id } as const;
+    await documents.commit(audit({ action, subject: { id: messageId }, within, details: {} }));
     const offset = await eventLog.append(topic.partition, record, topic.name);
     await storeSoon(deps, topic, { offset, record });
     return { before, record };

@@ -2,7 +2,6 @@ import { deletionRecord } from '@tocsin/shared/domain/messages/message-changes.t
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
 
@@ -26,16 +25,10 @@ export function deleteMessage(
     },
     load: loadManagedMessage(deps),
     async handle(context, { loaded }) {
-      const recorded = auditOf(
-        deps,
-        context,
-      )({
+      const { record } = await changeMessage(deps, context, loaded, {
         action: 'message.deleted',
-        subject: { id: loaded.messageId },
-        within: { type: 'topic', id: loaded.topic.id },
-        details: {},
+        decide: deletionRecord,
       });
-      const { record } = await changeMessage(deps, loaded, deletionRecord, recorded);
       return {
         status: 200,
         body: { id: loaded.messageId, deleted_at: toIso(record.timestamp), message: 'Message deleted' },

@@ -3,7 +3,6 @@ import { editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
 import { messageLimits, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { auditOf } from '../../audit.ts';
 import { textField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
@@ -20,7 +19,10 @@ const body = z
   })
   .meta({ examples: [{ message: 'Nightly backup finished, 12 GB', title: null }] });
 
-/** `PATCH /api/{topic_name}/messages/{message_id}`: replaces text and title. Omitted fields stay, a null title is removed. */
+/**
+ * `PATCH /api/{topic_name}/messages/{message_id}`: replaces text and title. Omitted fields stay, a null title is
+ * removed.
+ */
 export function editMessage(
   deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
 ): Route {
@@ -48,18 +50,9 @@ export function editMessage(
     async handle(context, { loaded, body: fields }) {
       const title = typeof fields.title === 'string' && fields.title.trim() === '' ? null : fields.title;
       const isEmpty = fields.message === undefined && title === undefined;
-      const recorded = auditOf(
-        deps,
-        context,
-      )({
-        action: 'message.edited',
-        subject: { id: loaded.messageId },
-        within: { type: 'topic', id: loaded.topic.id },
-        details: {},
-      });
       const decide = (message: StoredMessage, now: number) =>
         isEmpty ? null : editRecord(message, { message: fields.message, title }, now);
-      const { before, record } = await changeMessage(deps, loaded, decide, recorded);
+      const { before, record } = await changeMessage(deps, context, loaded, { action: 'message.edited', decide });
       const after = record?.message ?? before;
       return {
         status: 200,

@@ -1,11 +1,10 @@
 import { isoOrNull } from '@tocsin/shared/domain/to-iso.ts';
-import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { dateFields, filterFields, requireOrdered, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
+import { requireOrdered } from './filter-fields.ts';
 import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topics.ts';
+import { findSearchPage, searchFields, searchPageFields } from './search-page.ts';
 import { searchableTopics } from './searchable-topics.ts';
 
 const filtersSchema = z.object({
@@ -30,21 +29,14 @@ export function searchMessages(deps: Pick<ApiDeps, 'directory' | 'engine' | 'top
     scope: 'subscribe',
     query: z
       .object({
-        q: textQuery.optional().describe(textQueryMeaning),
         topic: namedTopic,
-        ...filterFields,
-        ...dateFields,
-        ...pagingFields({ default: 50, max: 100 }),
+        ...searchFields,
       })
       .superRefine(requireOrdered),
     success: {
       status: 200,
       schema: z.object({
-        messages: z.array(messageSchema),
-        total: z.int(),
-        limit: z.int(),
-        offset: z.int(),
-        query: z.string().nullable(),
+        ...searchPageFields,
         filters: filtersSchema,
       }),
       description: 'A page of messages and the total',
@@ -56,12 +48,11 @@ export function searchMessages(deps: Pick<ApiDeps, 'directory' | 'engine' | 'top
         named === null
           ? await searchableTopics(deps, context.account())
           : { ids: [named.id], names: new Map([[named.id, named.name]]) };
-      const page = pageOf(query);
-      const text = query.q ?? null;
-      const { messages, total } = await deps.engine.messages.search(
-        toFilter(query, { topicIds: ids, text, now: context.now }),
-        page,
-      );
+      const { headers, body } = await findSearchPage(deps, query, {
+        topicIds: ids,
+        now: context.now,
+        nameOf: ({ topicId }) => names.get(topicId)!,
+      });
       const filters: z.infer<typeof filtersSchema> = {
         topic: named?.name ?? null,
         priority_min: query.priority_min ?? null,
@@ -70,18 +61,7 @@ export function searchMessages(deps: Pick<ApiDeps, 'directory' | 'engine' | 'top
         date_from: isoOrNull(query.date_from),
         date_to: isoOrNull(query.date_to),
       };
-      return {
-        status: 200,
-        headers: pageHeaders(page, total),
-        body: {
-          messages: messages.map((message) => toMessageJson(message, names.get(message.topicId)!)),
-          total,
-          limit: page.limit,
-          offset: page.offset,
-          query: text,
-          filters,
-        },
-      };
+      return { status: 200, headers, body: { ...body, filters } };
     },
   });
 }

@@ -1,6 +1,6 @@
 import type { MessageReads } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { publisherId, type Caller } from '@tocsin/shared/domain/accounts/caller.ts';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { AppError, isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import { redacted, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/shared/collections/idempotency-keys.ts';
@@ -39,8 +39,8 @@ interface KeyDeps {
 }
 
 /**
- * Looks up a key. Throws `conflict` while another publish with it is in progress, and `unavailable` if the store is down.
- * The message ID is reserved with the key, so that repeated attempts can only create one message.
+ * Looks up a key. Throws `conflict` while another publish with it is in progress, and `unavailable` if the store is
+ * down. The message ID is reserved with the key, so that repeated attempts can only create one message.
  */
 export async function findKey(
   deps: KeyDeps,
@@ -73,11 +73,17 @@ async function reserve(
   to: { id: string; stored: IdempotencyKey | null; messageId: string; now: number },
 ): Promise<Reservation> {
   const fields = { messageId: to.messageId, reservedAt: to.now, hasFailed: false, expiresAt: to.now + lifetimeMs };
+  const write = () =>
+    to.stored === null
+      ? documents.insert(idempotencyKeys, { id: to.id, ...fields })
+      : documents.update(idempotencyKeys, to.stored, fields);
   try {
-    const reserved =
-      to.stored === null
-        ? await documents.insert(idempotencyKeys, { id: to.id, ...fields })
-        : await documents.update(idempotencyKeys, to.stored, fields);
+    const reserved = await write().catch(async (error: unknown) => {
+      if (!isUnavailable(error)) throw error;
+      // It may be stored. This read waits for a new primary.
+      const found = await documents.get(idempotencyKeys, to.id);
+      return found?.messageId === to.messageId && found.reservedAt === to.now ? found : write();
+    });
     return {
       messageId: to.messageId,
       // If this fails, a retry waits until the reservation counts as abandoned.

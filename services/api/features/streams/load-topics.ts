@@ -51,7 +51,7 @@ export async function loadSessionTopics(
   caller: Caller,
   topics: readonly SessionTopic[],
 ): Promise<NamedTopic[]> {
-  await directory.refresh({ topics: topics.map(({ id }) => id), users: [], sessions: [] });
+  await directory.refresh({ topics: topics.map(({ id }) => id) });
   const found = await Promise.all(topics.map(({ id }) => directory.topic(id)));
   return readable(
     directory,

@@ -1,3 +1,4 @@
+import { allMessagesOf } from '@tocsin/shared/domain/messages/message-filter.ts';
 import { mobileMessageFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages/message-search.ts';
@@ -82,19 +83,10 @@ async function countMessages(
 ): Promise<[ActivityCount[], ActivityCount[]]> {
   const { quietHours, maxPerMinute } = settings;
   const span = { from, to, now: to };
-  const every = {
-    ...span,
-    topicIds: [topicId],
-    text: null,
-    priorityMin: null,
-    priorityMax: null,
-    tags: [],
-    includesDeleted: false,
-  };
   const passing = mobileMessageFilter(topicId, settings, span);
   const isByMinute = quietHours !== null || maxPerMinute !== null;
   return Promise.all([
-    deps.engine.messages.activity(every, dayMs),
+    deps.engine.messages.activity(allMessagesOf([topicId], span), dayMs),
     passing === null ? [] : deps.engine.messages.activity(passing, isByMinute ? minuteMs : dayMs),
   ]);
 }

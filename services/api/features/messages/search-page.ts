@@ -1,0 +1,48 @@
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { MessageFilter } from '@tocsin/shared/domain/messages/message-filter.ts';
+import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../../api-deps.ts';
+import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
+import { dateFields, filterFields, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
+
+/** Parameters of a search for messages. */
+export const searchFields = {
+  q: textQuery.optional().describe(textQueryMeaning),
+  ...filterFields,
+  ...dateFields,
+  ...pagingFields({ default: 50, max: 100 }),
+};
+
+/** The fields of a page of found messages. */
+export const searchPageFields = {
+  messages: z.array(messageSchema),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+  query: z.string().nullable(),
+};
+
+/** Finds a page of messages, newest first, with the total of all pages. Throws `unavailable`. */
+export async function findSearchPage(
+  { engine }: Pick<ApiDeps, 'engine'>,
+  query: z.output<z.ZodObject<typeof searchFields>>,
+  of: Pick<MessageFilter, 'topicIds' | 'now'> & {
+    readonly includesDeleted?: boolean;
+    readonly nameOf: (message: StoredMessage) => string;
+  },
+) {
+  const page = pageOf(query);
+  const text = query.q ?? null;
+  const { messages, total } = await engine.messages.search(toFilter(query, { ...of, text }), page);
+  return {
+    headers: pageHeaders(page, total),
+    body: {
+      messages: messages.map((message) => toMessageJson(message, of.nameOf(message))),
+      total,
+      limit: page.limit,
+      offset: page.offset,
+      query: text,
+    },
+  };
+}

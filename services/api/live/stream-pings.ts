@@ -1,0 +1,53 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { StreamSink } from './stream-sink.ts';
+
+/** Proxies close connections without data after 30 or 60 seconds. */
+const pingMs = 25_000;
+const lookMs = 500;
+/** Pings per turn of the event loop, so that thousands of streams do not block other work. */
+const pingsPerTurn = 100;
+
+type Sink = Pick<StreamSink, 'ping'>;
+
+/** Pings each stream 25 seconds after it opened and after each ping. */
+export class StreamPings {
+  readonly #everyMs: number;
+  /** The time of each stream's next ping, in order. */
+  readonly #due = new Map<Sink, number>();
+  readonly #timer: NodeJS.Timeout;
+  #isPinging = false;
+
+  constructor({ everyMs = pingMs }: { everyMs?: number } = {}) {
+    this.#everyMs = everyMs;
+    this.#timer = setInterval(() => void this.#ping(), Math.min(lookMs, everyMs));
+    this.#timer.unref();
+  }
+
+  add(sink: Sink): void {
+    this.#due.set(sink, performance.now() + this.#everyMs);
+  }
+
+  delete(sink: Sink): void {
+    this.#due.delete(sink);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#due.clear();
+  }
+
+  async #ping(): Promise<void> {
+    if (this.#isPinging) return;
+    this.#isPinging = true;
+    let pings = 0;
+    for (const [sink, dueAt] of this.#due) {
+      if (dueAt > performance.now()) break;
+      this.#due.delete(sink);
+      this.add(sink);
+      sink.ping();
+      pings += 1;
+      if (pings % pingsPerTurn === 0) await nextTurn();
+    }
+    this.#isPinging = false;
+  }
+}
