@@ -53,6 +53,18 @@ test.each([
   expect(answer.headers.get('cache-control')).toBe('no-store');
 });
 
+test('starts a pipelined request after the response to the one before it', async () => {
+  const { name: empty } = await createTopic(await stack.person());
+  const socket = connect(Number(url.port), url.hostname);
+  socket.write(
+    `GET /api/topics/${empty}/log?wait=1 HTTP/1.1\r\nHost: x\r\n\r\n` +
+      `POST /${empty} HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello`,
+  );
+  const answers = await textOf(socket);
+  expect(answers).toContain('"records":[]');
+  expect(answers).toContain('"message":"hello"');
+});
+
 test.each([
   ['a request that is not HTTP', 'hello\r\n\r\n'],
   ['a refused upgrade', 'GET /x/y/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],

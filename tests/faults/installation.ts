@@ -56,6 +56,7 @@ export async function startInstallation(): Promise<Installation> {
     const fanoutLink = await cuttableLink({ host: redis.hostname, port: Number(redis.port) });
     own.add(() => fanoutLink.close());
     const stack = await startClusterStack({
+      firstRoot: process.env['TOCSIN_EARLIER_VERSION'],
       serviceEnv: { fanout: { REDIS_URL: `redis://127.0.0.1:${fanoutLink.port}` } },
       ...(dir === undefined ? {} : { dir }),
       kafkaBrokers: engines.kafka.url,

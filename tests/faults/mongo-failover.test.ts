@@ -101,7 +101,7 @@ describeWithOwnEngines('MongoDB failover', () => {
     expect(await messages.reconcile(0, [record])).toMatchObject([{ offset: 1 }]);
   });
 
-  test('transactions wait for an election instead of failing', async () => {
+  test('transactions, inserts of messages and reads of documents wait for an election instead of failing', async () => {
     const electing = await openMongo(engine.url.replace('directConnection=true&', ''), { log });
     try {
       const messages = await openMongoMessages({ connection: electing, clock: Date.now, log });
@@ -111,10 +111,18 @@ describeWithOwnEngines('MongoDB failover', () => {
       const apply = () =>
         messages.apply([published(offset++, testMessage(topicId, { timestamp: now, expiresAt: now + 60_000 }))]);
       await apply();
+      const reading = await openMongoDocuments({ connection: electing, collections: thingCollections, log });
+      await reading.insert(things, newThing('kept', { rank: 1 }));
       // A set of one member has no primary for this time. The command breaks the connections.
       await aside.db('admin').command({ replSetStepDown: 4, secondaryCatchUpPeriodSecs: 0, force: true });
       const beganAt = performance.now();
-      await Promise.all(Array.from({ length: 10 }, apply));
+      const [read] = await Promise.all([
+        reading.get(things, 'kept'),
+        reading.commit([write.insert(things, newThing('committed', { rank: 2 }))]),
+        ...Array.from({ length: 10 }, apply),
+      ]);
+      expect(read).toMatchObject({ rank: 1 });
+      expect(await reading.get(things, 'committed')).toMatchObject({ rank: 2 });
       expect(performance.now() - beganAt).toBeGreaterThan(1_500); // the limit of other operations
       expect((await messages.topicStats([topicId])).get(topicId)!.messageCount).toBe(11);
     } finally {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mongo, type Connection } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import { openMongo } from '@tocsin/shared/drivers/cluster/mongo/mongo-connection.ts';
 import { openMongoMessages } from '@tocsin/shared/drivers/cluster/mongo/messages/mongo-messages.ts';
 import { newId, published, testMessage } from '@tocsin/shared/contracts/messages/messages.fixtures.ts';
@@ -11,8 +11,7 @@ import type { Messages } from '@tocsin/shared/ports/messages/messages.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
-import type { Engine } from '../../tools/engines/engine.ts';
-import { startMongo } from '../../tools/engines/start-mongo.ts';
+import { startMongoSet, type MongoSet } from './start-mongo-set.ts';
 
 const log = openLogger('test', 'silent');
 const dayMs = 86_400_000;
@@ -23,7 +22,9 @@ const seed = Number(process.env['TOCSIN_FAILOVER_SEED'] ?? 1);
 const stallMsMax = Number(process.env['TOCSIN_FAILOVER_STALL_MS'] ?? 12_000);
 const stallMsMin = 500;
 
-/** Linear congruential, so that a seed repeats a run. Mixes the seed, because adjacent ones would give similar numbers. */
+/**
+ * Linear congruential, so that a seed repeats a run. Mixes the seed, because adjacent ones would give similar numbers.
+ */
 function randomSource(from: number): () => number {
   let state = Math.imul(from ^ (from >>> 16), 0x9e3779b1) >>> 0;
   state = Math.imul(state ^ (state >>> 15), 0x85ebca6b) >>> 0;
@@ -46,49 +47,14 @@ async function fanOut(messages: Messages, record: PlacedRecord): Promise<void> {
 // Writes that only the old primary has are reverted by a failover. Fail points stall the replication of three members.
 describeWithOwnEngines('a MongoDB failover while replication is stalled', () => {
   const own = closers();
-  let members: mongo.MongoClient[];
-  let url: string;
+  let set: MongoSet;
 
   beforeAll(async () => {
-    const engines: Engine[] = [];
-    for (let index = 0; index < 3; index += 1) {
-      const engine = await startMongo({
-        args: ['--setParameter', 'enableTestCommands=1'],
-        answers: () => Promise.resolve(true),
-      });
-      own.add(() => engine.stop());
-      engines.push(engine);
-    }
-    const hosts = engines.map((engine) => new URL(engine.url).host);
-    members = await Promise.all(
-      hosts.map((host) => mongo.MongoClient.connect(`mongodb://${host}/?directConnection=true`, { appName: 'aside' })),
-    );
-    for (const member of members) own.add(() => member.close());
-    await members[0]!.db('admin').command({
-      replSetInitiate: {
-        _id: 'rs0',
-        // A new primary does not wait for what it lacks.
-        settings: { catchUpTimeoutMillis: 0, electionTimeoutMillis: 2_000 },
-        members: hosts.map((host, _id) => ({ _id, host })),
-      },
-    });
-    url = `mongodb://${hosts.join(',')}/failover?replicaSet=rs0`;
-    await findPrimary();
+    // A new primary does not wait for what it lacks.
+    set = await startMongoSet(own, { catchUpTimeoutMillis: 0, electionTimeoutMillis: 2_000 });
   }, 120_000);
   afterAll(() => own.closeAll(), 60_000);
 
-  /** Resolves with the index of the only primary. */
-  const findPrimary = () =>
-    eventually(
-      async () => {
-        const states = await Promise.all(
-          members.map(async (member) => (await member.db('admin').command({ hello: 1 })).isWritablePrimary === true),
-        );
-        expect(states.filter(Boolean)).toHaveLength(1);
-        return states.indexOf(true);
-      },
-      { timeoutMs: 60_000 },
-    );
   const stall = (of: readonly mongo.MongoClient[], mode: 'alwaysOn' | 'off') =>
     Promise.all(
       of.map((one) =>
@@ -99,7 +65,7 @@ describeWithOwnEngines('a MongoDB failover while replication is stalled', () => 
       ),
     );
   const open = async (): Promise<{ connection: Connection; messages: Messages }> => {
-    const connection = await openMongo(url, { log });
+    const connection = await openMongo(set.url('failover'), { log });
     return { connection, messages: await openMongoMessages({ connection, clock: Date.now, log }) };
   };
 
@@ -130,8 +96,8 @@ describeWithOwnEngines('a MongoDB failover while replication is stalled', () => 
         const api = await open();
         await api.messages.apply(all.map((records) => records[0]!));
         await fanOutAll(0);
-        const primary = await findPrimary();
-        const others = members.filter((_, index) => index !== primary);
+        const primary = await set.findPrimary();
+        const others = set.members.filter((_, index) => index !== primary);
         await stall(others, 'alwaysOn');
         await pause(1_500); // the fetch in progress ends
         // The log has the records, so they are acknowledged, whatever becomes of the API's write.
@@ -150,13 +116,13 @@ describeWithOwnEngines('a MongoDB failover while replication is stalled', () => 
           .catch(() => undefined); // an election that another one overtook
         await dying;
         await pause(1_000); // the new primary takes writes before it replicates them
-        await stall(members, 'off');
+        await stall(set.members, 'off');
         await fanned;
         figures.reverted += await applied;
         figures.apiDeaths += diesAfterMs === null ? 0 : 1;
         figures.stallsMs.push(stallMs);
         await api.connection.close();
-        await findPrimary();
+        await set.findPrimary();
         await fanOutAll(2);
         for (const records of all) {
           for (const {

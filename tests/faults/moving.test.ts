@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from '@jest/globals';
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
@@ -25,13 +22,18 @@ import {
 import { useStreams } from '../support/use-streams.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { expectToGoOn, holdPositions } from './held-positions.ts';
-import { runTocsin } from './run-tocsin.ts';
+import { killTocsinAt, measureTocsin } from './run-tocsin.ts';
 
-const messagesMoved = Number(process.env['TOCSIN_MOVED_MESSAGES'] ?? 2_000);
+/** At least 12,000, so that imports can be killed among the messages. */
+const messagesMoved = Number(process.env['TOCSIN_MOVED_MESSAGES'] ?? 12_000);
 /** The messages that a client with a position has not read yet. */
 const unread = 200;
 const appendedAtOnce = 500;
-const env = { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'info' }; // an unresponsive server does not report readiness
+/** Memory of a command for any number of messages: rows pass through it in pages. */
+const memoryMbMax = 400;
+const smallHeap = '--max-old-space-size=96';
+// An unresponsive server does not report readiness.
+const env = { RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'info' };
 
 describeWithEngines(`${messagesMoved} messages of an embedded installation`, (engines) => {
   const own = closers();
@@ -44,10 +46,25 @@ describeWithEngines(`${messagesMoved} messages of an embedded installation`, (en
     stack = await startEmbeddedStack({ dir: join(dir, name), env });
     own.add(() => stack.stop());
   };
-  const seconds = async (work: () => Promise<{ code: number | null }>) => {
-    const begunAt = performance.now();
-    expect(await work()).toMatchObject({ code: 0 });
-    return (performance.now() - begunAt) / 1_000;
+  /** Runs `tocsin` with a small heap, expects progress lines, and resolves with the measurements. */
+  const tocsin = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
+    const { seconds, memoryMb, lines } = await measureTocsin(args, { ...environment, NODE_OPTIONS: smallHeap });
+    expect(memoryMb).toBeLessThan(memoryMbMax);
+    const progress = args[0] === 'export' ? /^messages: 10000$/ : /^messages: verified 10000 of \d+$/;
+    expect(lines.filter((line) => progress.test(line))).toHaveLength(1);
+    return { seconds: Math.round(seconds * 10) / 10, memoryMb: Math.round(memoryMb) };
+  };
+  /** Kills an import in the middle of the messages. */
+  const killImport = async (from: string, environment: Readonly<Record<string, string>>) => {
+    const isReached = (line: string) => Number(/^messages: (\d+) of /.exec(line)?.[1]) >= messagesMoved / 3;
+    expect(await killTocsinAt(isReached, ['import', from], environment)).toBe('SIGKILL');
+  };
+  /** Exports the installation and expects the rows of the other export: the same IDs, offsets and content. */
+  const expectSameRows = async (other: string, environment: Readonly<Record<string, string>>) => {
+    const again = `${other}-again`;
+    await tocsin(['export', again], environment);
+    expect(digestsOf(again)).toEqual(digestsOf(other));
+    expect(digestsOf(other)['messages']).toMatch(/^[1-9]\d* /);
   };
   const publish = async (token: string, topic: string, count: number) => {
     const ids: string[] = [];
@@ -81,19 +98,6 @@ describeWithEngines(`${messagesMoved} messages of an embedded installation`, (en
     return ids;
   };
 
-  /** Kills an import as soon as it reaches the messages. */
-  const killImport = async (from: string, environment: Readonly<Record<string, string>>) => {
-    const child = spawn(process.execPath, ['cli/main.ts', 'import', from], {
-      cwd: join(import.meta.dirname, '../..'),
-      env: { PATH: process.env['PATH'] ?? '', ...environment },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const closed = once(child, 'close') as Promise<[number | null, string | null]>;
-    for await (const line of createInterface({ input: child.stderr }))
-      if (line.startsWith('topicFigures:')) child.kill('SIGKILL');
-    expect((await closed)[1]).toBe('SIGKILL');
-  };
-
   const credentialsOf = async (account: Account, topic: string) => ({
     key: (await account.client.call('POST', '/api/keys', { json: { name: 'k', scopes: ['*'] } })).body.key as string,
     topicToken: (
@@ -125,70 +129,88 @@ describeWithEngines(`${messagesMoved} messages of an embedded installation`, (en
     return accessTokenOf(account, stack.urls);
   };
 
-  test('move to a cluster despite a killed import, and back: every position of clients continues with new messages', async () => {
-    await startFile('first');
-    const store = await openStackDocuments(stack);
-    const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
-    await store.close();
-    const topic = await createTopic(account, { access_level: 'private' });
-    const credentials = await credentialsOf(account, topic.name);
-    await stack.server('tocsin').stop();
-    const ids = await appendAll(topic);
-    await stack.server('tocsin').start();
-    const held = await holdPositions(
-      { urls: stack.urls, token: account.client.token! },
-      topic.name,
-      messagesMoved - unread,
-    );
-    ids.push(...(await publish(account.client.token!, topic.name, 3)));
-    await stack.stop();
+  test(
+    'move to a cluster despite a killed import, and back: every position of clients continues with new messages',
+    async () => {
+      await startFile('first');
+      const store = await openStackDocuments(stack);
+      const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+      await store.close();
+      const topic = await createTopic(account, { access_level: 'private' });
+      const credentials = await credentialsOf(account, topic.name);
+      await stack.server('tocsin').stop();
+      const ids = await appendAll(topic);
+      await stack.server('tocsin').start();
+      const held = await holdPositions(
+        { urls: stack.urls, token: account.client.token! },
+        topic.name,
+        messagesMoved - unread,
+      );
+      ids.push(...(await publish(account.client.token!, topic.name, 3)));
+      await stack.stop();
 
-    const up = join(dir, 'up');
-    const exportSeconds = await seconds(() => runTocsin(['export', up], stack.env));
-    const {
-      jwtSecrets: [secret],
-    } = JSON.parse(readFileSync(join(up, 'secrets.json'), 'utf8')) as { jwtSecrets: [string] };
-    const place = newTestPlace(engines);
-    own.add(() => place.remove());
-    const cluster = { ...place.env, ...env, JWT_SECRET: secret, DATA_DIR: join(dir, 'cluster') } as Record<
-      string,
-      string
-    >;
-    await killImport(up, cluster);
-    const importSeconds = await seconds(() => runTocsin(['import', up], cluster));
-    stack = await startClusterStack({
-      layout: 'single',
-      kafkaBrokers: cluster['KAFKA_BROKERS']!,
-      mongoUrl: cluster['MONGO_URL']!,
-      redisUrl: cluster['REDIS_URL']!,
-      jwtSecret: secret,
-      env: cluster,
-    });
-    own.add(() => stack.stop());
-    const token = await expectCredentials(account, topic.name, credentials);
-    expect((await new Client(token, stack.urls).call('GET', `/api/topics/${topic.name}`)).body).toMatchObject({
-      message_count: ids.length,
-    });
-    ids.push(...(await publish(token, topic.name, 5)));
-    await expectToGoOn(streams, { urls: stack.urls, token }, { held, ids: ids.slice(messagesMoved - unread) });
-    const heldNew = await holdPositions({ urls: stack.urls, token }, topic.name, ids.length - 2);
-    await stack.stop();
+      const up = join(dir, 'up');
+      const exported = await tocsin(['export', up], stack.env);
+      const {
+        jwtSecrets: [secret],
+      } = JSON.parse(readFileSync(join(up, 'secrets.json'), 'utf8')) as { jwtSecrets: [string] };
+      const place = newTestPlace(engines);
+      own.add(() => place.remove());
+      const cluster = { ...place.env, ...env, JWT_SECRET: secret, DATA_DIR: join(dir, 'cluster') } as Record<
+        string,
+        string
+      >;
+      await killImport(up, cluster);
+      const imported = await tocsin(['import', up], cluster);
+      await expectSameRows(up, cluster);
+      stack = await startClusterStack({
+        layout: 'single',
+        kafkaBrokers: cluster['KAFKA_BROKERS']!,
+        mongoUrl: cluster['MONGO_URL']!,
+        redisUrl: cluster['REDIS_URL']!,
+        jwtSecret: secret,
+        env: cluster,
+      });
+      own.add(() => stack.stop());
+      const token = await expectCredentials(account, topic.name, credentials);
+      expect((await new Client(token, stack.urls).call('GET', `/api/topics/${topic.name}`)).body).toMatchObject({
+        message_count: ids.length,
+      });
+      ids.push(...(await publish(token, topic.name, 5)));
+      await expectToGoOn(streams, { urls: stack.urls, token }, { held, ids: ids.slice(messagesMoved - unread) });
+      const heldNew = await holdPositions({ urls: stack.urls, token }, topic.name, ids.length - 2);
+      await stack.stop();
 
-    const back = join(dir, 'back');
-    const exportBackSeconds = await seconds(() => runTocsin(['export', back], cluster));
-    const second = { ...env, DATA_DIR: join(dir, 'second', 'data') };
-    const importBackSeconds = await seconds(() => runTocsin(['import', back], second));
-    await startFile('second');
-    ids.push(...(await publish(token, topic.name, 4)));
-    const reader = { urls: stack.urls, token: await accessTokenOf(account, stack.urls) };
-    await expectToGoOn(streams, reader, { held, ids: ids.slice(messagesMoved - unread) });
-    await expectToGoOn(streams, reader, { held: heldNew, ids: ids.slice(messagesMoved + 6) });
-    printMeasurements('moving', {
-      messages: messagesMoved,
-      exportSeconds,
-      importSeconds,
-      exportBackSeconds,
-      importBackSeconds,
-    });
-  }, 600_000);
+      const back = join(dir, 'back');
+      const exportedBack = await tocsin(['export', back], cluster);
+      const second = { ...env, DATA_DIR: join(dir, 'second', 'data') };
+      await killImport(back, second);
+      const importedBack = await tocsin(['import', back], second);
+      await expectSameRows(back, second);
+      await startFile('second');
+      ids.push(...(await publish(token, topic.name, 4)));
+      const reader = { urls: stack.urls, token: await accessTokenOf(account, stack.urls) };
+      await expectToGoOn(streams, reader, { held, ids: ids.slice(messagesMoved - unread) });
+      await expectToGoOn(streams, reader, { held: heldNew, ids: ids.slice(messagesMoved + 6) });
+      printMeasurements('moving', {
+        messages: messagesMoved,
+        exported,
+        messagesMb: Math.round(statSync(join(up, 'messages.ndjson.gz')).size / 1_048_576),
+        imported,
+        exportedBack,
+        importedBack,
+      });
+    },
+    Math.max(600_000, messagesMoved * 4),
+  );
 });
+
+/** The number of rows and the digest of each part, except of topics, whose partitions differ between installations. */
+function digestsOf(dir: string): Record<string, string> {
+  const { parts } = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8')) as {
+    parts: { name: string; rows: number; digest: string }[];
+  };
+  return Object.fromEntries(
+    parts.map(({ name, rows, digest }) => [name, name === 'topics' ? `${rows}` : `${rows} ${digest}`]),
+  );
+}

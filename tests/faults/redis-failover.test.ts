@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { Redis } from 'ioredis';
 import { openBullmqJobQueue } from '@tocsin/shared/drivers/cluster/bullmq/bullmq-job-queue.ts';
 import { openRedisBus } from '@tocsin/shared/drivers/cluster/redis/redis-bus.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
@@ -10,24 +9,10 @@ import { openTcpProxy, type TcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
 import type { Engine } from '../../tools/engines/engine.ts';
 import { startRedis } from '../../tools/engines/start-redis.ts';
+import { portOf, replicate } from './start-redis-pair.ts';
 
 const log = openLogger('test', 'silent');
 const patienceMs = 20_000;
-
-const portOf = ({ url }: Engine): number => Number(new URL(url).port);
-
-/** Fails over like a Redis operator: the replica becomes the primary, and the primary a replica that keeps its connections. */
-async function follow(replica: Engine, primary: Engine | null): Promise<void> {
-  const redis = new Redis(replica.url);
-  if (primary === null) await redis.replicaof('NO', 'ONE');
-  else {
-    await redis.replicaof('127.0.0.1', portOf(primary));
-    await eventually(async () => (await redis.info('replication')).includes('master_link_status:up'), {
-      timeoutMs: patienceMs,
-    });
-  }
-  await redis.quit();
-}
 
 describeWithOwnEngines('Redis failover to a replica without closed connections', () => {
   let first: Engine;
@@ -43,8 +28,8 @@ describeWithOwnEngines('Redis failover to a replica without closed connections',
   });
   afterAll(() => Promise.all([first.stop(), second.stop()]));
   beforeEach(async () => {
-    await follow(first, null);
-    await follow(second, first);
+    await replicate(first, null);
+    await replicate(second, first);
     address = { host: '127.0.0.1', port: portOf(first) };
     proxy = await openTcpProxy(address);
     url = `redis://127.0.0.1:${proxy.port}`;
@@ -56,8 +41,8 @@ describeWithOwnEngines('Redis failover to a replica without closed connections',
   });
 
   const failOver = async (): Promise<void> => {
-    await follow(second, null);
-    await follow(first, second);
+    await replicate(second, null);
+    await replicate(first, second);
   };
   const openBus = async (at: string): Promise<Bus> => {
     const bus = await openRedisBus({ url: at, keyPrefix: 'test:', clock: Date.now, log });

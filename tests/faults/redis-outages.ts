@@ -10,7 +10,7 @@ import { readSse } from '../ledger/read-sse.ts';
 import { readWebSocket } from '../ledger/read-websocket.ts';
 import type { ReadMessage, StreamReader } from '../ledger/reader.ts';
 import { authorization, type FaultTest } from './installation.ts';
-import { patienceMs, startLedgerRun } from './ledger-run.ts';
+import { patienceMs, startLedgerRun, type LedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage, type Fault } from './start-outage.ts';
 
 /** Several polls of the store, after the second in which a silent Redis is detected. */
@@ -104,7 +104,7 @@ export function redisOutages(startTest: () => FaultTest): void {
       const { own, newTopics, urls, fanoutLink } = startTest();
       const topics = await newTopics(4);
       const run = startLedgerRun(own, { urls, topics, publishers: 2, pauseMs: 20 });
-      const { acked, ackedAt, attempts } = run.publishing;
+      const { acked, attempts } = run.publishing;
       await eventually(() => acked.length > 50, { timeoutMs: patienceMs });
       own.add(() => fanoutLink.restore());
       const downAt = performance.now();
@@ -116,9 +116,7 @@ export function redisOutages(startTest: () => FaultTest): void {
       await eventually(() => acked.length > afterwards, { timeoutMs: patienceMs });
       await run.publishing.stop();
       await run.caughtUp();
-      const behindMs = [...run.streamArrivals]
-        .filter(([id]) => ackedAt.get(id)! >= downAt && ackedAt.get(id)! < upAt)
-        .map(([id, arrivals]) => Math.max(...arrivals) - ackedAt.get(id)!);
+      const behindMs = delaysMs(run, { downAt, upAt });
       const ledger = await run.expectComplete();
       const behindMaxMs = Math.max(...behindMs);
       const behindP50Ms = percentile(behindMs, 0.5);
@@ -147,11 +145,12 @@ export function redisOutages(startTest: () => FaultTest): void {
       const [budgeted, ...topics] = (await newTopics(5)) as [string, ...string[]];
       const account = await given.newAccount();
       const run = startLedgerRun(own, { urls, topics, publishers: 4, pauseMs: 20 });
-      const { acked, ackedAt, attempts } = run.publishing;
+      const { acked, attempts } = run.publishing;
       await eventually(() => acked.length > 50, { timeoutMs: patienceMs });
       const outage = await startOutage(own, fault(engines.redis));
       const downAt = performance.now();
-      const [budgets] = await Promise.all([publishBudgeted(given, account, budgeted), pause(downMs)]); // the outage itself
+      // The outage itself.
+      const [budgets] = await Promise.all([publishBudgeted(given, account, budgeted), pause(downMs)]);
       const upAt = performance.now();
       await outage.end();
       await subscribed(engines.redis.url, { topics: topics.length, nodes: urls.length });
@@ -160,9 +159,7 @@ export function redisOutages(startTest: () => FaultTest): void {
       await eventually(() => acked.length > afterwards, { timeoutMs: patienceMs });
       await run.publishing.stop();
       await run.caughtUp();
-      const behindMs = [...run.streamArrivals]
-        .filter(([id]) => ackedAt.get(id)! >= downAt && ackedAt.get(id)! < upAt)
-        .map(([id, arrivals]) => Math.max(...arrivals) - ackedAt.get(id)!);
+      const behindMs = delaysMs(run, { downAt, upAt });
       const ledger = await run.expectComplete();
 
       const during = attempts.filter(({ sentAt }) => sentAt >= downAt && sentAt < upAt);
@@ -189,6 +186,17 @@ export function redisOutages(startTest: () => FaultTest): void {
     },
     120_000,
   );
+}
+
+/** The time from the acknowledgement to the last stream, of each message acknowledged during the outage. */
+function delaysMs(
+  { publishing, streamArrivals }: LedgerRun,
+  { downAt, upAt }: Record<'downAt' | 'upAt', number>,
+): number[] {
+  return [...streamArrivals].flatMap(([id, arrivals]) => {
+    const ackedAt = publishing.ackedAt.get(id)!;
+    return ackedAt >= downAt && ackedAt < upAt ? [Math.max(...arrivals) - ackedAt] : [];
+  });
 }
 
 /** Refuses every write that takes memory, with an OOM error. */

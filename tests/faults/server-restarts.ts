@@ -8,6 +8,7 @@ import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import type { FaultTest } from './installation.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
+const isApi = ({ name }: ServerProcess) => name.startsWith('api');
 const drainMsMax = 30_000;
 
 export function serverRestarts(startTest: () => FaultTest): void {
@@ -21,7 +22,8 @@ export function serverRestarts(startTest: () => FaultTest): void {
       const run = startLedgerRun(own, { urls: [nginx.plainUrl], topics, publishers: 8 });
       const { acked, attempts } = run.publishing;
       const drainsMs: Record<string, number> = {};
-      for (const server of stack.servers) {
+      const workersFirst = stack.servers.toSorted((a, b) => Number(isApi(a)) - Number(isApi(b)));
+      for (const server of workersFirst) {
         const before = acked.length;
         await eventually(() => acked.length > before + 50, { timeoutMs: patienceMs });
         const toldAt = performance.now();
@@ -29,7 +31,7 @@ export function serverRestarts(startTest: () => FaultTest): void {
         drainsMs[server.name] = Math.round(performance.now() - toldAt);
         await server.start();
         // A careful operator waits before the next node until nginx has noticed that this one is back.
-        if (server.name.startsWith('api')) await eventually(() => hasAnswered(server), { timeoutMs: patienceMs });
+        if (isApi(server)) await eventually(() => hasAnswered(server), { timeoutMs: patienceMs });
       }
       const ledger = await run.expectComplete();
       const failed = attempts.filter(({ status }) => status !== 200);

@@ -40,7 +40,7 @@ export interface BenchSize {
 
 /** Produces the figures in the documentation; takes a few minutes. */
 export const fullSize: BenchSize = {
-  publish: { connections: [1, 16, 64], rounds: 3, requests: 20_000, secondsMax: 8, topics: 10, textBytes: 200 },
+  publish: { connections: [1, 16, 64, 1_024], rounds: 3, requests: 20_000, secondsMax: 8, topics: 10, textBytes: 200 },
   fanOut: { streams: 1_000, messagesPerSecond: 50, seconds: 10, textBytes: 200 },
   reading: { messages: [10_000, 1_000_000], topics: 1_000, readers: 16, secondsMax: 2 },
   retention: { messages: 3_000_000, publishesPerSecond: 300, secondsMax: 10 },

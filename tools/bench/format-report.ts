@@ -12,7 +12,9 @@ export function formatReport(report: BenchReport): string {
   const { engine, node, cores, load } = report;
   return [
     `Tocsin ${engine}, Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
-    ...(report.publishing === undefined ? [] : ['', 'Publishing', publishTable(report.publishing)]),
+    ...(report.publishing === undefined
+      ? []
+      : ['', 'Publishing', publishTable(report.publishing), workTable(report.publishing)]),
     ...(report.fanOut === undefined ? [] : ['', 'Fan-out', fanOutTable(report.fanOut)]),
     ...(report.reading === undefined
       ? []
@@ -33,6 +35,8 @@ function publishTable(figures: readonly PublishFigures[]): string {
     'range',
     '× bare',
     '× express',
+    '× floor',
+    '× floor p99',
     'p50 ms',
     'p99 ms',
     'server µs',
@@ -49,6 +53,8 @@ function publishTable(figures: readonly PublishFigures[]): string {
       `${whole(one.range[0])}–${whole(one.range[1])}`,
       short(one.timesBare),
       short(one.timesExpress),
+      optional(one.timesFloor),
+      optional(one.timesFloorP99),
       short(one.p50Ms),
       short(one.p99Ms),
       short(one.serverUs),
@@ -58,6 +64,23 @@ function publishTable(figures: readonly PublishFigures[]): string {
     ]),
   );
 }
+
+/** Requests to the engines and CPU time per message, of the servers that use engines. */
+function workTable(figures: readonly PublishFigures[]): string {
+  const rows = figures.flatMap(({ server, connections, requests, processUs }) => {
+    if (requests === null || (server !== 'floor' && server !== 'tocsin')) return [];
+    const mongo = Object.values(requests.mongo).reduce((sum, count) => sum + count, 0);
+    return [[connections, server, short(mongo), listed(requests.mongo), short(requests.redis), listed(processUs)]];
+  });
+  if (rows.length === 0) return '';
+  return `\n${table(['connections', 'server', 'MongoDB requests', 'by command', 'Redis commands', 'CPU µs by process'], rows)}`;
+}
+
+const listed = (values: Readonly<Record<string, number>>): string =>
+  Object.entries(values)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, value]) => `${name} ${short(value)}`)
+    .join(', ');
 
 function fanOutTable(figures: readonly FanOutFigures[]): string {
   const head = [

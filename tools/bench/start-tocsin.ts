@@ -60,6 +60,10 @@ export async function startTocsin(options: TocsinOptions): Promise<TocsinTarget>
         ports: stack.urls.map((url) => Number(new URL(url).port)),
         serverPids: stack.servers.map((server) => server.pid),
         enginePids: Object.values(options.engines?.pids ?? {}),
+        pids: {
+          ...Object.fromEntries(stack.servers.map(({ name, pid }) => [name, pid])),
+          ...options.engines?.pids,
+        },
         stopServers: () => stack.stop(),
         stop,
       };

@@ -21,21 +21,27 @@ export class ServerProcess {
   readonly #args: readonly string[];
   readonly #env: Record<string, string>;
   readonly #startMsMax: number;
+  #nextRoot: string;
   #child: ChildProcess | undefined;
   #url: string | undefined;
 
-  /** `args` is the program, relative to the project's root, and its arguments; `env` is its complete configuration. */
+  /**
+   * `args` is the program, relative to the project's root, and its arguments; `env` is its complete configuration. The
+   * first start runs the version in `firstRoot`, if given.
+   */
   constructor(options: {
     name: string;
     args: readonly string[];
     env: Record<string, string>;
     logFile: string;
     startMsMax?: number;
+    firstRoot?: string | undefined;
   }) {
     this.name = options.name;
     this.logFile = options.logFile;
     this.#args = options.args;
     this.#env = options.env;
+    this.#nextRoot = options.firstRoot ?? root;
     this.#startMsMax = options.startMsMax ?? startMsMaxDefault;
   }
 
@@ -66,7 +72,7 @@ export class ServerProcess {
       freeMetricsPort === undefined ? {} : { METRICS_PORT: String(freeMetricsPort) };
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...this.#args], {
-      cwd: root,
+      cwd: this.#nextRoot,
       env: {
         PATH: PATH ?? '',
         ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
@@ -78,6 +84,7 @@ export class ServerProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
+    this.#nextRoot = root;
     child.stderr!.on('data', (chunk: Buffer) => appendFileSync(this.logFile, chunk));
     const ready = new Promise<string | undefined>((resolve) => {
       createInterface({ input: child.stdout! }).on('line', (line) => {

@@ -23,6 +23,8 @@ export interface StackOptions {
   readonly env?: Record<string, string>;
   /** Directory of data, emails and logs. Default: a temporary directory that `stop` removes. */
   readonly dir?: string;
+  /** The directory of another version, which runs until a server is restarted. */
+  readonly firstRoot?: string | undefined;
 }
 
 export interface ClusterOptions extends StackOptions {
@@ -91,20 +93,26 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
   return startAll(
     'cluster',
     place,
-    { all: env, ...withoutJwtSecret(options.serviceEnv) },
+    // Earlier versions needed the secret in all services.
+    { all: env, ...(options.firstRoot === undefined ? withoutJwtSecret(options.serviceEnv) : options.serviceEnv) },
     Object.fromEntries([...api, ...workers]),
   );
 }
 
 interface Place {
   readonly dir: string;
+  readonly firstRoot: string | undefined;
   remove(): void;
 }
 
-function placeOf({ dir }: StackOptions): Place {
+function placeOf({ dir, firstRoot }: StackOptions): Place {
   const own = dir ?? mkdtempSync(join(tmpdir(), 'tocsin-stack-'));
   mkdirSync(own, { recursive: true });
-  return { dir: own, remove: () => (dir === undefined ? rmSync(own, { recursive: true, force: true }) : undefined) };
+  return {
+    dir: own,
+    firstRoot,
+    remove: () => (dir === undefined ? rmSync(own, { recursive: true, force: true }) : undefined),
+  };
 }
 
 /** Only the API needs the secret, as in docker-compose.yml. An empty variable counts as not set. */
@@ -123,7 +131,13 @@ async function startAll(
 ): Promise<Stack> {
   const servers = Object.entries(programs).map(
     ([name, args]) =>
-      new ServerProcess({ name, args, env: { ...env.all, ...env[name] }, logFile: join(place.dir, `${name}.log`) }),
+      new ServerProcess({
+        name,
+        args,
+        env: { ...env.all, ...env[name] },
+        logFile: join(place.dir, `${name}.log`),
+        firstRoot: place.firstRoot,
+      }),
   );
   const stop = async () => {
     await Promise.all(servers.map((server) => server.stop()));
