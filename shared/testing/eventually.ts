@@ -13,9 +13,9 @@ const timeoutMsDefault = 15_000;
 const intervalMsAfter = (waitedMs: number): number => Math.min(Math.max(25, waitedMs / 20), 100);
 
 /**
- * Calls `condition` until it holds, and returns its value. A condition holds if it returns anything but `false` and does
- * not throw: `() => count === 3` or `() => expect(count).toBe(3)`. At the deadline, throws an error with the last failure
- * as its cause, even if the condition hangs.
+ * Calls `condition` until it holds, and returns its value. A condition holds if it returns anything but `false` and
+ * does not throw: `() => count === 3` or `() => expect(count).toBe(3)`. At the deadline, throws an error with the last
+ * failure as its cause, even if the condition hangs.
  */
 export const eventually = async <T>(
   condition: () => T | Promise<T>,

@@ -1,4 +1,5 @@
 import { asExpression } from './check-sources.ts';
+import { securitySection } from './proofs-document.ts';
 import type { ProofRow, TestReference } from './read-proofs.ts';
 
 /** The fields of Jest's `--json` output that the check needs. */
@@ -42,18 +43,20 @@ export const enginePairs = [
 
 /**
  * Returns the faults of the rows after a run as sentences. A named test must have passed in every part that contains
- * its file; if `name` matches several tests, all of them. With `onBothEngines` each row needs a test that runs on both.
- * A group that `describeUnlessMissing` skips because a program is missing is not a fault; with `CI=true` the group
- * itself fails.
+ * its file; if `name` matches several tests, all of them. Each row outside of the security section needs a test that
+ * runs on both engines. A group that `describeUnlessMissing` skips because a program is missing is not a fault; with
+ * `CI=true` the group itself fails.
  */
-export function checkResults(rows: readonly ProofRow[], run: RunResults, onBothEngines: boolean): string[] {
+export function checkResults(rows: readonly ProofRow[], run: RunResults): string[] {
   return rows.flatMap((row) => {
     const place = `${row.document}:${row.line}: ${row.row}:`;
     const faults = row.tests.flatMap((test) => faultsOf(test, run)).map((fault) => `${place} ${fault}`);
     const isOnBoth = row.tests.some(({ file }) =>
       enginePairs.some((pair) => pair.some((part) => run.get(part)?.has(file) === true)),
     );
-    return onBothEngines && !isOnBoth ? [...faults, `${place} names no test that runs on both engines`] : faults;
+    return isOnBoth || row.section === securitySection
+      ? faults
+      : [...faults, `${place} names no test that runs on both engines`];
   });
 }
 

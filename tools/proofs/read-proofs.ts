@@ -12,6 +12,8 @@ export interface ProofRow {
   readonly document: string;
   /** From 1. */
   readonly line: number;
+  /** The second-level heading above the table, or an empty text. */
+  readonly section: string;
   readonly row: string;
   readonly tests: readonly TestReference[];
   /** Entries of the proofs column that do not name a test. */
@@ -25,10 +27,12 @@ export interface ProofRow {
 export function readProofs(document: string, text: string): ProofRow[] {
   const rows: ProofRow[] = [];
   let isInTable = false;
+  let section = '';
   text.split('\n').forEach((line, index) => {
     const cells = cellsOf(line);
     if (cells === undefined) {
       isInTable = false;
+      section = /^## (?<title>.+)$/.exec(line)?.groups?.['title'] ?? section;
     } else if (cells.at(-1) === 'proved by') {
       isInTable = true;
     } else if (isInTable && !cells.every((cell) => /^:?-+:?$/.test(cell))) {
@@ -41,6 +45,7 @@ export function readProofs(document: string, text: string): ProofRow[] {
       rows.push({
         document,
         line: index + 1,
+        section,
         row: cells.slice(0, -1).join(' | '),
         tests: tests.filter((test) => test !== undefined),
         unread: named.filter((_, at) => tests[at] === undefined),

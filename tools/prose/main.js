@@ -2,7 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { findOddPhrases } from './odd-phrases.js';
 
-// Reports odd phrases in tracked documents, and in comments of YAML and shell files. ESLint checks the code.
+// Reports odd phrases in tracked documents, and in comments of YAML and shell files, and too many words in docs/.
+// ESLint checks the code.
+
+/** All pages of docs/ together, except the list of proofs, which no one reads from start to end. */
+const docsWordsMax = 35_000;
 
 const files = execFileSync('git', ['ls-files', '*.md', '*.yml', '*.sh', '.ci/run', '.env.example', 'Dockerfile'], {
   encoding: 'utf8',
@@ -38,5 +42,13 @@ for (const file of files) {
 }
 if (hits > 0) {
   console.error(`${hits} odd phrases in documents.`);
+  process.exitCode = 1;
+}
+
+const docsWords = files
+  .filter((file) => /^docs\/.*\.md$/.test(file) && file !== 'docs/proofs.md')
+  .reduce((sum, file) => sum + readFileSync(file, 'utf8').split(/\s+/).filter(Boolean).length, 0);
+if (docsWords > docsWordsMax) {
+  console.error(`docs/ has ${docsWords} words, at most ${docsWordsMax} are allowed. Shorten a page.`);
   process.exitCode = 1;
 }
