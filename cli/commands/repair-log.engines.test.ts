@@ -7,13 +7,14 @@ import { repairHistory } from '@tocsin/shared/operations/messages/repair-history
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
-import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { engineUnderTest, openOwnEngine, openTestEngine, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
 
 let own: Closers;
 let engine: Engine;
+let place: TestPlace;
 beforeEach(async () => {
   own = closers();
-  ({ engine } = await openOwnEngine(own));
+  ({ engine, place } = await openOwnEngine(own));
 });
 afterEach(() => own.closeAll());
 
@@ -28,6 +29,14 @@ async function append(of: LogRecord, { isStored }: { isStored: boolean }): Promi
   const offset = await engine.eventLog.append(0, of, 'alarms');
   if (isStored) await engine.messages.apply([{ partition: 0, offset, record: of }]);
   return offset;
+}
+
+/** Passes the stored record like a fan-out, which ends afterwards. On a cluster, topics are then counted up to it. */
+async function fanOut(message: Message, offset: number): Promise<void> {
+  const fanOutEngine = isCluster ? await openTestEngine(place) : engine;
+  await fanOutEngine.messages.reconcile(0, [{ partition: 0, offset, record: record(message) }]);
+  await fanOutEngine.messages.moveWatermark(0, offset);
+  if (isCluster) await fanOutEngine.close();
 }
 
 /** Resolves with the number of missing records. */
@@ -54,7 +63,7 @@ describe(`the repair of history, ${engineUnderTest}`, () => {
     for (const message of lost) offsets.push(await append(record(message), { isStored: false }));
     for (const message of [lost[0], ofDeleted, expired]) await append(record(message), { isStored: false });
     offsets.push(await append(record(last), { isStored: true }));
-    await engine.messages.moveWatermark(0, offsets.at(-1)!);
+    await fanOut(last, offsets.at(-1)!);
     await append(record(above), { isStored: false });
 
     expect(await repair({ isDryRun: true })).toBe(isCluster ? 2 : 0);
@@ -63,6 +72,8 @@ describe(`the repair of history, ${engineUnderTest}`, () => {
     const history = await engine.messages.newest(topic.id, { limit: 10, now });
     if (isCluster) expect(history.map(({ offset }) => offset)).toEqual(offsets);
     expect(await Promise.all([stored, ...lost, last].map(find))).not.toContain(null);
+    const { messageCount } = (await engine.messages.topicStats([topic.id])).get(topic.id)!;
+    if (isCluster) expect(messageCount).toBe(offsets.length);
     expect(await repair({ isDryRun: false })).toBe(0);
     if (isCluster) expect(await Promise.all([ofDeleted, expired, above].map(find))).toEqual([null, null, null]);
   }, 60_000);

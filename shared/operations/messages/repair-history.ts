@@ -9,7 +9,7 @@ import type { MessageReads } from '../../ports/messages/message-reads.ts';
 
 export interface RepairDeps {
   readonly eventLog: Pick<EventLog, 'consume' | 'lag' | 'partitions'>;
-  readonly messages: Pick<MessageIngest, 'apply' | 'watermark'> & Pick<MessageReads, 'findMany' | 'records'>;
+  readonly messages: Pick<MessageIngest, 'reconcile' | 'watermark'> & Pick<MessageReads, 'findMany' | 'records'>;
   readonly documents: Pick<Documents, 'pick'>;
   readonly clock: () => number;
 }
@@ -53,7 +53,7 @@ export async function repairHistory(deps: RepairDeps, options: RepairOptions): P
       if (target === undefined) return;
       const records = batch.records.filter(({ offset }) => offset <= target);
       const missing = await missingOf(deps, records);
-      if (!options.isDryRun && missing.length > 0) await messages.apply(missing);
+      if (!options.isDryRun && missing.length > 0) await messages.reconcile(batch.partition, missing);
       sum = { compared: sum.compared + records.length, missing: sum.missing + missing.length };
       options.onProgress(sum);
       if (batch.nextOffset > target) targets.delete(batch.partition);
@@ -72,6 +72,7 @@ export async function repairHistory(deps: RepairDeps, options: RepairOptions): P
   return sum;
 }
 
+/** Returns the missing records in offset order. */
 async function missingOf(deps: RepairDeps, records: readonly PlacedRecord[]): Promise<PlacedRecord[]> {
   const topicIds = [...new Set(records.map(({ record }) => record.message.topicId))];
   const existing = new Set((await deps.documents.pick(topics, topicIds, [])).map(({ id }) => id));
@@ -80,7 +81,7 @@ async function missingOf(deps: RepairDeps, records: readonly PlacedRecord[]): Pr
   const publishes = wanted.filter(({ record }) => record.type === 'message');
   const changes = wanted.filter(({ record }) => record.type !== 'message');
   const found = await Promise.all([missingMessages(deps, publishes), missingChanges(deps, changes, now)]);
-  return found.flat();
+  return found.flat().sort((a, b) => a.offset - b.offset);
 }
 
 /** The records of unstored messages. A record whose message has a lower offset is a duplicate. */

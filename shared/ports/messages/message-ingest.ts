@@ -4,7 +4,8 @@ import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 export interface MessageIngest {
   /**
    * Writes records with their offsets in bulk. Ignores a duplicate: a record whose message ID is stored at a lower
-   * offset (from a retried send). Ignores edits and deletions older than the stored state. Throws AppError
+   * offset (from a retried send). Ignores edits and deletions older than the stored state. Only for records above
+   * the watermark: below it, messages are counted already, and `apply` does not count the new ones. Throws AppError
    * `unavailable`.
    */
   apply(records: readonly PlacedRecord[]): Promise<void>;
@@ -12,7 +13,8 @@ export interface MessageIngest {
   /**
    * The fan-out's step for a batch of one partition, in order: writes records that `apply` has not written yet, and
    * resolves with the records except duplicates and expired messages, each with the offset of the topic's previous
-   * record (null for the first one in the store).
+   * record (null for the first one in the store). A process that restores records below the watermark
+   * calls it as well, because it counts them.
    */
   reconcile(partition: number, records: readonly PlacedRecord[]): Promise<ReconciledRecord[]>;
 
