@@ -30,7 +30,8 @@ export interface BullmqJobQueueOptions {
 /**
  * The job queue of a cluster: BullMQ on a Redis server without eviction and with an append-only file. Resolves when the
  * connection is open, or after two seconds: a node can start while Redis is down, and its workers start when Redis
- * recovers. Remembers the ID of a finished job for at least a day, unless 100,000 jobs of its queue finished after it.
+ * recovers. Remembers the ID of a finished job for at least a day, unless 100,000 jobs of its queue finished after it,
+ * the job has `isRemembered: false`, or Redis is almost full.
  *
  * Schedules use `ScheduleRunner` instead of BullMQ's job schedulers, which create the next job when the previous one is
  * claimed: they would catch up on a slot missed without workers, and a lost job would end its schedule.

@@ -22,9 +22,9 @@ export function mongoMessageIngest(
   collections: MessageCollections,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): MessageIngest & { close(): Promise<void> } {
-  const write = mongoMessageWriter(connection, collections, clock);
-  const apply = writeBatcher(async (records: readonly PlacedRecord[]) => void (await write(records)), applyLimits);
   const merge = mongoRecordMerger(connection, collections, clock);
+  const write = mongoMessageWriter(connection, collections, { clock, merge });
+  const apply = writeBatcher(async (records: readonly PlacedRecord[]) => void (await write(records)), applyLimits);
   const settle = mongoReconcile({ connection, collections, clock, merge });
   const checkpoints = mongoCheckpoints(collections, (err) => log.warn({ err }, 'message counts were not moved'));
   const moveWatermarks = writeBatcher(async (moves: readonly WatermarkDocument[]) => {

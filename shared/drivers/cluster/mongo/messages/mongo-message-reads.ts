@@ -12,6 +12,7 @@ import {
   type MessageCollections,
   type MessageDocument,
 } from './mongo-message-collections.ts';
+import { newestOffsets } from './mongo-offset-range.ts';
 
 /** Returns messages in history, oldest first. `batchSize` makes it one round trip. */
 export async function newestMessages(
@@ -234,19 +235,10 @@ export async function lastOffsetsBelow(
   topicIds: readonly string[],
   below: number,
 ): Promise<Map<string, number>> {
-  const lastOfEach = [
-    { $match: { topicId: { $in: topicIds }, offset: { $gte: 0, $lt: below } } },
-    { $sort: { topicId: 1, offset: -1 } },
-    { $group: { _id: '$topicId', offset: { $first: '$offset' } } },
-  ];
-  // With `byTopic` this is a distinct scan, which reads one key per topic.
-  const options = { hint: byTopic, batchSize: topicIds.length + 1 };
-  const found = await Promise.all([
-    messages.aggregate<{ _id: string; offset: number }>(lastOfEach, options).toArray(),
-    changes.aggregate<{ _id: string; offset: number }>(lastOfEach, options).toArray(),
-  ]);
+  const found = await Promise.all([messages, changes].map((of) => newestOffsets(of, topicIds, { below })));
   const offsets = new Map<string, number>();
-  for (const { _id, offset } of found.flat()) offsets.set(_id, Math.max(offset, offsets.get(_id) ?? -1));
+  for (const [topicId, offset] of found.flatMap((newest) => [...newest]))
+    offsets.set(topicId, Math.max(offset, offsets.get(topicId) ?? -1));
   return offsets;
 }
 

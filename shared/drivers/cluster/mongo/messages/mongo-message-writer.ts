@@ -30,16 +30,15 @@ export type MongoMessageWrite = (records: readonly PlacedRecord[]) => Promise<mo
 const attemptsMax = 5;
 
 /**
- * Returns the write of `apply`. Nearly all records are new messages, which it inserts in one request. It applies the
- * others in a transaction: records of messages that are stored already, edits, deletions, and records of expired
+ * Returns the write of `apply`. Nearly all records are new messages, which it inserts in one request. `merge` applies
+ * the others in a transaction: records of messages that are stored already, edits, deletions, and records of expired
  * messages.
  */
 export function mongoMessageWriter(
   connection: Connection,
   collections: MessageCollections,
-  clock: Clock,
+  { clock, merge }: { readonly clock: Clock; readonly merge: MongoMessageWrite },
 ): MongoMessageWrite {
-  const merge = mongoRecordMerger(connection, collections, clock);
   return async (records) => {
     const now = clock();
     const isPlain = ({ record }: PlacedRecord) => record.type === 'message' && record.message.expiresAt > now;

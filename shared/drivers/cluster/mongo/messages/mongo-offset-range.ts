@@ -1,7 +1,7 @@
 import type { MessageFilter } from '../../../../domain/messages/message-filter.ts';
 import { clockSkewMs } from '../../../../ports/messages/message-reads.ts';
-import type { mongo } from 'mongoose';
-import { byTime, type MessageCollections, type SearchedCollections } from './mongo-message-collections.ts';
+import type { ClientSession, mongo } from 'mongoose';
+import { byTime, byTopic, type MessageCollections, type SearchedCollections } from './mongo-message-collections.ts';
 
 interface Positions {
   $gte: number;
@@ -68,4 +68,30 @@ export async function extremeOffset(
   // The nearest record may have been removed concurrently; its offset is still a valid bound.
   const offsets = (outermost.length > 0 ? outermost : nearest).map(({ offset }) => offset!);
   return direction === 1 ? Math.min(...offsets) : Math.max(...offsets);
+}
+
+export interface ReadOptions {
+  readonly session?: ClientSession;
+  readonly maxTimeMS?: number;
+}
+
+/** Returns the offset of each topic's newest document below `below`; topics without one have no entry. */
+export async function newestOffsets(
+  collection: RecordCollection,
+  topicIds: readonly string[],
+  { below = Number.MAX_SAFE_INTEGER, ...options }: ReadOptions & { readonly below?: number } = {},
+): Promise<Map<string, number>> {
+  if (topicIds.length === 0) return new Map();
+  // With `byTopic` this is a distinct scan, which reads one key per topic.
+  const found = await (collection as unknown as mongo.Collection<RecordDocument>)
+    .aggregate<{ _id: string; offset: number }>(
+      [
+        { $match: { topicId: { $in: [...topicIds] }, offset: { $gte: 0, $lt: below } } },
+        { $sort: { topicId: 1, offset: -1 } },
+        { $group: { _id: '$topicId', offset: { $first: '$offset' } } },
+      ],
+      { ...options, hint: byTopic, batchSize: topicIds.length + 1 },
+    )
+    .toArray();
+  return new Map(found.map(({ _id, offset }) => [_id, offset]));
 }

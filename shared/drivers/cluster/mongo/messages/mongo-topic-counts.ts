@@ -7,6 +7,7 @@ import {
   type MessageDocument,
   type TopicStatsDocument,
 } from './mongo-message-collections.ts';
+import { newestOffsets, type ReadOptions } from './mongo-offset-range.ts';
 
 export interface TopicFigures extends TopicStats {
   /** -1 for an empty topic. */
@@ -31,11 +32,6 @@ const noState: CountState = {
   lastOffset: -1,
   lastMessageAt: null,
 };
-
-interface ReadOptions {
-  readonly session?: ClientSession;
-  readonly maxTimeMS?: number;
-}
 
 /** Topics per query, because of its planning time. */
 const topicsPerQuery = 100;
@@ -137,7 +133,7 @@ export async function topicFigures(
 ): Promise<Map<string, TopicFigures>> {
   const [states, newest] = await Promise.all([
     countStates(collections, topicIds, options),
-    newestOffsets(collections, topicIds, options),
+    newestOffsets(collections.messages, topicIds, options),
   ]);
   const uncounted = [...states].flatMap(([topicId, { countedTo }]) =>
     (newest.get(topicId) ?? -1) > countedTo ? [{ topicId, after: countedTo, upTo: Number.MAX_SAFE_INTEGER }] : [],
@@ -174,32 +170,11 @@ export async function lastOffsetsOf(
 ): Promise<Map<string, number>> {
   const [states, newest] = await Promise.all([
     countStates(collections, topicIds),
-    newestOffsets(collections, topicIds),
+    newestOffsets(collections.messages, topicIds),
   ]);
   return new Map(
     [...states].map(([topicId, { lastOffset }]) => [topicId, Math.max(lastOffset, newest.get(topicId) ?? -1)]),
   );
-}
-
-/** Returns the offset of each topic's newest message; topics without one have no entry. */
-async function newestOffsets(
-  { messages }: Pick<MessageCollections, 'messages'>,
-  topicIds: readonly string[],
-  options: ReadOptions = {},
-): Promise<Map<string, number>> {
-  if (topicIds.length === 0) return new Map();
-  // With `byTopic` this is a distinct scan, which reads one key per topic.
-  const found = await messages
-    .aggregate<{ _id: string; offset: number }>(
-      [
-        { $match: { topicId: { $in: [...topicIds] }, offset: { $gte: 0 } } },
-        { $sort: { topicId: 1, offset: -1 } },
-        { $group: { _id: '$topicId', offset: { $first: '$offset' } } },
-      ],
-      { ...options, hint: byTopic, batchSize: topicIds.length + 1 },
-    )
-    .toArray();
-  return new Map(found.map(({ _id, offset }) => [_id, offset]));
 }
 
 /** A range of offsets of a topic, without `after`. */
