@@ -22,11 +22,19 @@ const patienceMs = 1_000;
 /** For this long after its last failure lookups do not wait for the store; detecting a failure takes less time. */
 const awayMs = 3_000;
 
-/**
- * Loads at most 1,000 keys; resolves with those that exist. `known` returns the cached value of a key, whatever its
- * age, whose ID may be needed to find it.
- */
-type LoadMany<V> = (keys: readonly string[], known: (key: string) => V | undefined) => Promise<ReadonlyMap<string, V>>;
+/** How a cache loads values from the store. */
+export interface Lookup<V> {
+  load(this: void, key: string): Promise<V | null>;
+  /**
+   * Loads at most 1,000 keys; resolves with those that exist. `known` returns the cached value of a key, whatever its
+   * age, whose ID may be needed to find it.
+   */
+  loadMany?(
+    this: void,
+    keys: readonly string[],
+    known: (key: string) => V | undefined,
+  ): Promise<ReadonlyMap<string, V>>;
+}
 
 /** Shared state of lookups in the same store: once one finds it down, the others do not wait. */
 export class StoreWatch {
@@ -61,13 +69,7 @@ export class CachedLookup<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #loading = new Map<string, Promise<V | null>>();
 
-  constructor(options: {
-    load: (key: string) => Promise<V | null>;
-    loadMany?: LoadMany<V>;
-    clock: Clock;
-    sizeMax?: number;
-    watch?: StoreWatch;
-  }) {
+  constructor(options: Lookup<V> & { clock: Clock; sizeMax?: number; watch?: StoreWatch }) {
     this.#load = options.load;
     const { loadMany } = options;
     const known = (key: string) => this.#entries.get(key)?.value;

@@ -17,7 +17,7 @@ import {
 import { findMember, teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
-import { CachedLookup, StoreWatch } from './cached-lookup.ts';
+import { CachedLookup, StoreWatch, type Lookup } from './cached-lookup.ts';
 import { subscribeLater } from './subscribe-later.ts';
 
 export type { Change };
@@ -79,50 +79,39 @@ export class Directory {
     this.#bus = options.bus;
     this.#log = options.log;
     const watch = new StoreWatch();
-    this.#topicsByName = new CachedLookup({
-      clock,
-      watch,
-      ...byKey(documents, topics, {
+    const cached = <V>(lookup: Lookup<V>) => new CachedLookup<V>({ clock, watch, ...lookup });
+    this.#topicsByName = cached(
+      byKey(documents, topics, {
         keyOf: ({ nameKey }) => nameKey,
         load: (nameKey) => findTopicByName(documents, nameKey),
       }),
-    });
-    this.#topicsById = new CachedLookup({ clock, watch, ...byId(documents, topics) });
-    this.#users = new CachedLookup({ clock, watch, ...byId(documents, users) });
-    this.#sessions = new CachedLookup({ clock, watch, ...byId(documents, loginSessions) });
-    this.#apiKeys = new CachedLookup({
-      clock,
-      watch,
-      ...byKey(documents, apiKeys, {
+    );
+    this.#topicsById = cached(byId(documents, topics));
+    this.#users = cached(byId(documents, users));
+    this.#sessions = cached(byId(documents, loginSessions));
+    this.#apiKeys = cached(
+      byKey(documents, apiKeys, {
         keyOf: ({ secretHash }) => secretHash,
         load: (hash) => findApiKeyBySecret(documents, hash),
       }),
-    });
-    this.#topicTokens = new CachedLookup({
-      clock,
-      watch,
-      ...byKey(documents, topicTokens, {
+    );
+    this.#topicTokens = cached(
+      byKey(documents, topicTokens, {
         keyOf: ({ secretHash }) => secretHash,
         load: (hash) => findTopicTokenBySecret(documents, hash),
       }),
-    });
-    this.#teams = new CachedLookup({ clock, watch, ...byId(documents, teams) });
-    this.#privateTopics = new CachedLookup({
-      clock,
-      watch,
-      load: (ownerId) => findPrivateTopicIds(documents, ownerId),
-    });
-    this.#members = new CachedLookup({
-      clock,
-      watch,
-      ...byKey(documents, teamMembers, {
+    );
+    this.#teams = cached(byId(documents, teams));
+    this.#privateTopics = cached({ load: (ownerId) => findPrivateTopicIds(documents, ownerId) });
+    this.#members = cached(
+      byKey(documents, teamMembers, {
         keyOf: ({ teamId, userId }) => memberKey(teamId, userId),
         load: (key) => {
           const [teamId, userId] = key.split(':') as [string, string];
           return findMember(documents, teamId, userId);
         },
       }),
-    });
+    );
   }
 
   /** Starts listening for changes on other nodes. Resolves with a function that stops it. */

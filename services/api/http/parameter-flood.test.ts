@@ -1,13 +1,10 @@
-import { createServer, get } from 'node:http';
+import { get } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
-import { untraced } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { route } from './route.ts';
-import { runRoute, type RouteDeps } from './run-route.ts';
+import { useRouteServer } from './route-server.fixtures.ts';
 
 /** As many short names as fit into the headers that Node accepts. */
 const names = 16_742;
@@ -26,33 +23,15 @@ const open = route({
   handle: () => Promise.resolve({ status: 200, body: {} }),
 });
 let cpuUs = 0;
-const server = createServer({ maxHeaderSize: 128 * 1024 }, (request, response) => {
-  const before = process.cpuUsage();
-  const deps = {
-    clock: Date.now,
-    clientAddress: () => '',
-    requestMetrics: () => undefined,
-    log: openLogger('test', 'silent'),
-    tracing: untraced,
-  };
-  void runRoute(deps as unknown as RouteDeps, open, request, response).then(() => {
-    const { user, system } = process.cpuUsage(before);
-    cpuUs += user + system;
-  });
-});
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterAll(async () => {
-  server.close();
-  server.closeAllConnections();
-  await once(server, 'close');
+const url = useRouteServer(open, {
+  maxHeaderSize: 128 * 1024,
+  onCpuTime: (us) => {
+    cpuUs += us;
+  },
 });
 
 async function statusOf(query: string): Promise<number> {
-  const { port } = server.address() as AddressInfo;
-  const [answer] = await once(get(`http://127.0.0.1:${port}/open?${query}`), 'response');
+  const [answer] = await once(get(`${url()}/open?${query}`), 'response');
   await text(answer);
   return answer.statusCode as number;
 }

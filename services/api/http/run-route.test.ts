@@ -1,12 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { route } from './route.ts';
-import { untraced } from '@tocsin/shared/runtime/tracing/tracing.ts';
-import { runRoute, type RouteDeps } from './run-route.ts';
+import { useRouteServer } from './route-server.fixtures.ts';
 
 const lines: string[] = [];
 const log = openLogger(
@@ -37,32 +33,10 @@ const buggy = route({
     ),
 });
 
-const server = createServer((request, response) => {
-  void runRoute(
-    {
-      clock: Date.now,
-      clientAddress: () => '',
-      requestMetrics: () => undefined,
-      log,
-      tracing: untraced,
-    } as unknown as RouteDeps,
-    buggy,
-    request,
-    response,
-  );
-});
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
-afterAll(async () => {
-  server.close();
-  server.closeAllConnections();
-  await once(server, 'close');
-});
+const url = useRouteServer(buggy, { log });
 
 test('a bug returns 500 without details, and its log line has the error without request data', async () => {
-  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/buggy?token=tk_secret`);
+  const answer = await fetch(`${url()}/buggy?token=tk_secret`);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
     500,
     'application/json',
