@@ -8,6 +8,7 @@ import type { Team, TeamMember } from '../domain/teams/team.ts';
 import { topicNameKey, type Topic } from '../domain/topics/topic.ts';
 import type { User } from '../domain/accounts/user.ts';
 import { idSource } from '../platform/ids.ts';
+import type { Claim } from '../ports/deliveries.ts';
 import type { New } from '../ports/documents.ts';
 import { auditBy, bySystem, type Audit } from '../collections/audit-log.ts';
 
@@ -172,5 +173,18 @@ export function newLogin(userId: string, fields: Partial<LoginSession> = {}): Ne
     createdAt: 1,
     expiresAt: 1,
     ...fields,
+  };
+}
+
+/** A claim of a push, by default to a new user's iPhone. */
+export function newClaim(messageId: string, given: Partial<Claim> = {}): Claim {
+  return {
+    messageId,
+    deviceId: newId(),
+    topicId: newId(),
+    userId: newId(),
+    subscriptionId: newId(),
+    platform: 'ios',
+    ...given,
   };
 }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ledgerMs, type Deliveries } from '@tocsin/shared/ports/deliveries.ts';
-import { newId } from '@tocsin/shared/testing/builders.ts';
+import { newClaim, newId } from '@tocsin/shared/testing/builders.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
 import { sweepDeps, withMethods } from '../sweep/sweep-deps.fixtures.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
@@ -11,14 +11,7 @@ const rows = 1_700;
 const messageId = newId();
 
 beforeEach(async () => {
-  const claims = Array.from({ length: rows }, () => ({
-    messageId,
-    deviceId: newId(),
-    topicId: newId(),
-    userId: newId(),
-    subscriptionId: newId(),
-    platform: 'ios' as const,
-  }));
+  const claims = Array.from({ length: rows }, () => newClaim(messageId));
   for (let at = 0; at < rows; at += 100)
     await engine.deliveries.claim(claims.slice(at, at + 100), { now: now - ledgerMs - 1, staleAfterMs: 1 });
 });

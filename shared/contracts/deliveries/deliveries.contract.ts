@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../testing/builders.ts';
+import { newClaim, newId } from '../../testing/builders.ts';
 import { linesOfProcess } from '../../testing/lines-of-process.ts';
 import { killAfterLines } from '../../testing/write-until-killed.ts';
 import { describeRecipients } from './deliveries-recipients.contract.ts';
@@ -39,16 +39,7 @@ export function deliveriesContract(name: string, start: () => Promise<Deliveries
   });
 }
 
-const claimOf = (messageId: string, given: Partial<Claim> = {}): Claim => ({
-  messageId,
-  deviceId: newId(),
-  topicId: newId(),
-  userId: newId(),
-  subscriptionId: newId(),
-  platform: 'ios',
-  ...given,
-});
-const claimsOf = (messageId: string, count: number) => Array.from({ length: count }, () => claimOf(messageId));
+const claimsOf = (messageId: string, count: number) => Array.from({ length: count }, () => newClaim(messageId));
 const idsOf = (claims: readonly { deviceId: string }[]) => new Set(claims.map(({ deviceId }) => deviceId));
 const outcomesOf = (claims: readonly Claim[], given: Pick<Outcome, 'status'> & Partial<Outcome>): Outcome[] =>
   claims.map((claim) => ({ ...claim, reason: null, ...given }));
@@ -73,7 +64,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
   });
 
   test('grants claims of one device per message', async () => {
-    const claim = claimOf(newId());
+    const claim = newClaim(newId());
     expect(await at().claim([claim], { now, staleAfterMs })).toEqual(idsOf([claim]));
     expect(await at().claim([{ ...claim, messageId: newId() }], { now, staleAfterMs })).toEqual(idsOf([claim]));
   });
@@ -82,7 +73,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     const [old, young] = claimsOf(newId(), 2);
     await at().claim([old!], { now: now - staleAfterMs - 1, staleAfterMs });
     await at().claim([young!], { now: now - staleAfterMs, staleAfterMs });
-    const again = claimOf(old!.messageId);
+    const again = newClaim(old!.messageId);
     expect(await at().claim([old!, young!, again], { now, staleAfterMs })).toEqual(idsOf([old!, again]));
     expect(await at().claim([old!, young!, again], { now, staleAfterMs })).toEqual(new Set());
     expect(
@@ -150,7 +141,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
   });
 
   test('rejects claims of several messages, and too many claims', async () => {
-    await expect(at().claim([claimOf(newId()), claimOf(newId())], { now, staleAfterMs })).rejects.toThrow(RangeError);
+    await expect(at().claim([newClaim(newId()), newClaim(newId())], { now, staleAfterMs })).rejects.toThrow(RangeError);
     await expect(at().claim(claimsOf(newId(), 1_001), { now, staleAfterMs })).rejects.toThrow(RangeError);
   });
 
@@ -205,7 +196,7 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
 
 function describeLedger(at: () => Deliveries): void {
   test('stores an outcome with its reason and keeps the attempts', async () => {
-    const claim = claimOf(newId());
+    const claim = newClaim(newId());
     await at().claim([claim], { now, staleAfterMs });
     await at().record(
       outcomesOf([claim], { status: 'retrying', reason: 'TooManyRequests', retryAt: now + 5 }),
@@ -221,7 +212,7 @@ function describeLedger(at: () => Deliveries): void {
   });
 
   test('a skip needs no claim, and the last outcome of a device wins', async () => {
-    const claim = claimOf(newId());
+    const claim = newClaim(newId());
     await at().record(
       [
         ...outcomesOf([claim], { status: 'failed', reason: 'x' }),
@@ -272,11 +263,11 @@ function describeLedger(at: () => Deliveries): void {
     const messageId = newId();
     const userId = newId();
     const [mine, alsoMine, other] = [
-      claimOf(messageId, { userId }),
-      claimOf(messageId, { userId }),
-      claimOf(messageId),
+      newClaim(messageId, { userId }),
+      newClaim(messageId, { userId }),
+      newClaim(messageId),
     ];
-    await at().record(outcomesOf([other, alsoMine, mine, claimOf(newId(), { userId })], { status: 'sent' }), now);
+    await at().record(outcomesOf([other, alsoMine, mine, newClaim(newId(), { userId })], { status: 'sent' }), now);
     const find = async (filter: Parameters<Deliveries['find']>[1]) =>
       (await at().find(messageId, filter)).map(({ deviceId }) => deviceId);
     expect(await find({ limit: 10 })).toEqual([mine, alsoMine, other].map(({ deviceId }) => deviceId));
@@ -359,8 +350,8 @@ function describeRemoval(start: () => Promise<DeliveriesFixture>): void {
     const fixture = await start();
     const { deliveries } = await fixture.open();
     const [messageId, userId] = [newId(), newId()];
-    const mine = [...Array.from({ length: 3 }, () => claimOf(messageId, { userId })), claimOf(newId(), { userId })];
-    const others = claimOf(messageId);
+    const mine = [...Array.from({ length: 3 }, () => newClaim(messageId, { userId })), newClaim(newId(), { userId })];
+    const others = newClaim(messageId);
     for (const claim of [...mine, others]) await deliveries.claim([claim], { now, staleAfterMs });
     expect(await deliveries.removeOfUser(newId(), 10)).toBe(0);
     expect(await deliveries.removeOfUser(userId, 0)).toBe(0);

@@ -13,7 +13,7 @@ import { retentionRuns } from '../../collections/retention-runs.ts';
 import { topics } from '../../collections/topics.ts';
 import { users } from '../../collections/users.ts';
 import type { Engine } from '../../ports/engine.ts';
-import { newDevice, newId, newMessage, newTopic, newUser } from '../../testing/builders.ts';
+import { newClaim, newDevice, newId, newMessage, newTopic, newUser } from '../../testing/builders.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '../../testing/test-engine.ts';
 
@@ -97,16 +97,7 @@ describeWithEngines('an installation', (engines) => {
         await messages.moveWatermark(partition, (await eventLog.end(partition)) - 1);
       const device = newDevice(owner.id);
       await deliveries.claim(
-        [
-          {
-            messageId: first.id,
-            deviceId: device.id,
-            topicId: first.topicId,
-            userId: owner.id,
-            subscriptionId: newId(),
-            platform: 'expo',
-          },
-        ],
+        [newClaim(first.id, { deviceId: device.id, topicId: first.topicId, userId: owner.id, platform: 'expo' })],
         { now: at, staleAfterMs: 1 },
       );
       await documents.insert(logConsumers, {

@@ -4,6 +4,7 @@ import { write, type Collection, type Document } from '../../ports/documents.ts'
 import {
   newDevice,
   newId,
+  newClaim,
   newLogin,
   newMember,
   newMessage,
@@ -183,19 +184,7 @@ async function accountWithData(): Promise<{
   await invite(user.email, other.id);
   await invite(newUser().email, userId);
   const kept = await invite(newUser().email, other.id);
-  await deliveries.claim(
-    [
-      {
-        messageId: newId(),
-        deviceId: newId(),
-        topicId: foreignTopic.id,
-        userId,
-        subscriptionId: newId(),
-        platform: 'ios',
-      },
-    ],
-    { now: 1, staleAfterMs: 1 },
-  );
+  await deliveries.claim([newClaim(newId(), { topicId: foreignTopic.id, userId })], { now: 1, staleAfterMs: 1 });
   return { user, foreign: { topicId: foreignTopic.id, teamId: foreignTeam.id, inviteId: kept.id } };
 }
 

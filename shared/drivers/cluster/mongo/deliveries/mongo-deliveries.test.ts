@@ -5,7 +5,7 @@ import { openLogger } from '../../../../platform/logger.ts';
 import { devices } from '../../../../collections/devices-collection.ts';
 import { subscriptions } from '../../../../collections/subscriptions-collection.ts';
 import { useLedger } from '../../../../contracts/deliveries/use-ledger.ts';
-import { newId } from '../../../../testing/builders.ts';
+import { newClaim, newId } from '../../../../testing/builders.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { openMongoDocuments } from '../documents/mongo-documents.ts';
@@ -44,14 +44,7 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
       await ledger.createIndex({ updatedAt: 1 }, { name: 'byTime' });
       const deliveries = await openMongoDeliveries({ connection, subscriptions, devices });
       const messageId = newId();
-      const claims = Array.from({ length: 5 }, () => ({
-        messageId,
-        deviceId: newId(),
-        topicId: newId(),
-        userId: newId(),
-        subscriptionId: newId(),
-        platform: 'ios' as const,
-      }));
+      const claims = Array.from({ length: 5 }, () => newClaim(messageId));
       for (const [place, claim] of claims.entries())
         await deliveries.claim([claim], { now: now + place * 3_600_000, staleAfterMs: 1 });
       await ledger.updateMany({}, { $unset: { slot: 1 } });
