@@ -31,8 +31,10 @@ export interface SessionOptions {
 
 /** The duration of a fetch without records. Delays a seek and a close by up to this time. */
 const maxWaitMs = 250;
-const sessionTimeoutMs = 10_000;
-const heartbeatIntervalMs = 2_000;
+/** How long the group waits for a member that died. */
+export const sessionTimeoutMs = 10_000;
+/** How late the other members learn that one joined or left. */
+export const heartbeatIntervalMs = 2_000;
 /**
  * Half a session timeout: heartbeats are sent between fetches, and one missing response must not end the membership.
  */
