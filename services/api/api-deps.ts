@@ -15,11 +15,14 @@ import type { OpenWaits } from './live/open-waits.ts';
 import type { StreamBudget } from './live/stream-budget.ts';
 import type { StreamSessions } from './live/stream-sessions.ts';
 import type { TopicFeeds } from './live/topic-feeds.ts';
+import type { InlineStore } from './storing/inline-store.ts';
 
 /** The dependencies of the API's operations. */
 export interface ApiDeps extends RouteDeps {
   readonly engine: Engine;
   readonly history: History;
+  /** Makes acknowledged messages readable. */
+  readonly inlineStore: InlineStore;
   /** The live records of topics with readers on this node. */
   readonly feeds: TopicFeeds;
   readonly streams: OpenStreams;

@@ -76,9 +76,7 @@ import { renotifyMessage } from './features/messages/renotify-message.ts';
 import { searchMessages } from './features/messages/search-messages.ts';
 import { searchTopic } from './features/messages/search-topic.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
-import type { PublishDeps } from './features/publishing/publish-message.ts';
 import { publishToTopic } from './features/publishing/publish-to-topic.ts';
-import { inlineStore, storedByLog } from './features/publishing/store-inline.ts';
 import { createStreamSession } from './features/streams/create-stream-session.ts';
 import { streamTopicBySse, streamTopicByWebSocket } from './features/streams/stream-topic.ts';
 import { streamTopicsBySse, streamTopicsByWebSocket } from './features/streams/stream-topics.ts';
@@ -132,20 +130,12 @@ export function routes(deps: ApiDeps): Route[] {
 }
 
 function messagingRoutes(deps: ApiDeps): Route[] {
-  const {
-    engine: { kind, messages },
-    log,
-  } = deps;
-  const publishDeps: PublishDeps = {
-    ...deps,
-    inlineStore: kind === 'embedded' ? storedByLog : inlineStore({ messages, clock: () => performance.now(), log }),
-  };
   return [
     // Publishing
-    publishToTopic(publishDeps, 'POST'),
-    publishToTopic(publishDeps, 'PUT'),
-    publishJson(publishDeps, 'POST'),
-    publishJson(publishDeps, 'PUT'),
+    publishToTopic(deps, 'POST'),
+    publishToTopic(deps, 'PUT'),
+    publishJson(deps, 'POST'),
+    publishJson(deps, 'PUT'),
     // Topics
     listTopics(deps),
     listMyTopics(deps),

@@ -30,6 +30,8 @@ import { StreamBudget } from './live/stream-budget.ts';
 import { OpenWaits } from './live/open-waits.ts';
 import { StreamSessions } from './live/stream-sessions.ts';
 import { TopicFeeds } from './live/topic-feeds.ts';
+import { FanOutStore } from './storing/fan-out-store.ts';
+import { inlineStore, storedByLog, type InlineStore } from './storing/inline-store.ts';
 import { upgrades } from './upgrade.ts';
 import { usageRecorder } from './http/usage-recorder.ts';
 
@@ -125,7 +127,12 @@ async function openParts(
   own: Closers,
   { engine, clock, log }: ApiOptions,
   makeId: () => string,
-): Promise<Pick<ApiDeps, 'history' | 'directory' | 'usage' | 'feeds' | 'streamSessions' | 'streams' | 'streamBudget'>> {
+): Promise<
+  Pick<
+    ApiDeps,
+    'history' | 'directory' | 'usage' | 'feeds' | 'streamSessions' | 'streams' | 'streamBudget' | 'inlineStore'
+  >
+> {
   const history = new History(engine.messages, clock);
   const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
   own.add(await directory.start());
@@ -137,9 +144,24 @@ async function openParts(
   own.add(() => streamSessions.close());
   const streamBudget = new StreamBudget({ log });
   own.add(() => streamBudget.close());
-  const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId: makeId() });
+  const nodeId = makeId();
+  const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId });
   own.add(() => streams.close());
-  return { history, directory, usage, feeds, streamSessions, streams, streamBudget };
+  const store = await openInlineStore(own, { engine, log }, nodeId);
+  return { history, directory, usage, feeds, streamSessions, streams, streamBudget, inlineStore: store };
+}
+
+async function openInlineStore(
+  own: Closers,
+  { engine: { kind, messages, bus }, log }: Pick<ApiOptions, 'engine' | 'log'>,
+  nodeId: string,
+): Promise<InlineStore> {
+  if (kind === 'embedded') return storedByLog;
+  const monotonic = () => performance.now();
+  const direct = inlineStore({ messages, clock: monotonic, log });
+  const store = new FanOutStore({ bus, nodeId, direct, clock: monotonic, log });
+  own.add(await store.start());
+  return store;
 }
 
 function serveRequests(server: Server, deps: ApiDeps, requests: OpenRequests): void {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord, PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
+import { storedReportsChannel } from '@tocsin/shared/domain/messages/stored-reports.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
@@ -51,6 +52,47 @@ test('a hanging bus delays only the batch that was sent to it', async () => {
   await eventually(() => expect(beats.all).toMatchObject([{ offset: 2, missed: 1 }]));
   await fanOutBatch({ ...deps, bus: { ...deps.bus, isConnected: false } }, batch(3));
   expect(beats.all).toMatchObject([{ offset: 3, missed: 3 }]);
+});
+
+test('reports to the waiting nodes as soon as the batch is stored, before the watermark moves', async () => {
+  const [first, second] = [newId(), newId()];
+  const [stored, moved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const reports: [string, string][] = [];
+  const records = [first, second, first, undefined].map((waitingNode, offset): PlacedRecord => {
+    const message = newMessage('a topic');
+    const record: LogRecord = { type: 'message', timestamp: message.timestamp, message };
+    return { partition: 2, offset, record: waitingNode === undefined ? record : { ...record, waitingNode } };
+  });
+  const done = fanOutBatch(
+    {
+      log,
+      clock: Date.now,
+      metrics: { delay: { observe: () => undefined } },
+      messages: { reconcile: () => stored.promise.then(() => []), moveWatermark: () => moved.promise },
+      bus: {
+        isConnected: true,
+        publish: (channel, payloads) => {
+          for (const payload of payloads) reports.push([channel, payload]);
+          return Promise.resolve();
+        },
+      },
+      activity: { published: () => undefined },
+      beats: new PartitionBeats(),
+    },
+    { partition: 2, records, nextOffset: 4, signal: new AbortController().signal },
+  );
+  await Promise.resolve();
+  expect(reports).toEqual([]);
+  stored.resolve();
+  const report = JSON.stringify({ partition: 2, upTo: 3 });
+  await eventually(() =>
+    expect(reports).toEqual([
+      [storedReportsChannel(first), report],
+      [storedReportsChannel(second), report],
+    ]),
+  );
+  moved.resolve();
+  await done;
 });
 
 test('beats stop with the partition, and name each assignment', () => {

@@ -1,4 +1,5 @@
 import type { PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
+import { storedReportsChannel, type StoredReport } from '@tocsin/shared/domain/messages/stored-reports.ts';
 import { topicChannel, type Envelope } from '@tocsin/shared/domain/messages/channels.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
@@ -38,6 +39,7 @@ const busPatienceMs = 100;
 export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise<void> {
   const reconciled = await deps.messages.reconcile(batch.partition, batch.records);
   if (batch.signal.aborted) return;
+  reportStored(deps.bus, batch);
   await deps.messages.moveWatermark(batch.partition, batch.nextOffset - 1);
   const now = deps.clock();
   for (const { record } of reconciled) {
@@ -64,6 +66,15 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
     );
   });
   await settledWithin(busPatienceMs, [sent]);
+}
+
+/** Reports to the API nodes whose publishes wait. A publish whose report is lost stores its message itself. */
+function reportStored(bus: FanOutDeps['bus'], { partition, records, nextOffset }: RecordBatch): void {
+  if (!bus.isConnected) return;
+  const report: StoredReport = { partition, upTo: nextOffset - 1 };
+  const nodes = new Set(records.flatMap(({ record: { waitingNode } }) => waitingNode ?? []));
+  for (const nodeId of nodes)
+    void bus.publish(storedReportsChannel(nodeId), [JSON.stringify(report)]).catch(() => undefined);
 }
 
 function envelopesByTopic(reconciled: readonly ReconciledRecord[]): Map<string, string[]> {

@@ -23,6 +23,7 @@ const beneathFeatures = [
   'services/api/directory',
   'services/api/http',
   'services/api/live',
+  'services/api/storing',
   'services/api/*.ts',
   ...sharedButDrivers,
 ];
@@ -70,9 +71,16 @@ export const boundaries: readonly Boundary[] = [
   { of: 'services/api/http', mayImport: ['services/api/directory', ...sharedButDrivers] },
   { of: 'services/api/server', mayImport: ['services/api/http', ...sharedButDrivers] },
   { of: 'services/api/live', mayImport: ['services/api/directory', ...sharedButDrivers] },
+  { of: 'services/api/storing', mayImport: ['services/api/directory', ...sharedButDrivers] },
   {
     of: 'services/api/*.ts',
-    mayImport: ['services/api/directory', 'services/api/http', 'services/api/live', ...sharedButDrivers],
+    mayImport: [
+      'services/api/directory',
+      'services/api/http',
+      'services/api/live',
+      'services/api/storing',
+      ...sharedButDrivers,
+    ],
   },
   { of: 'services/api/export', mayImport: sharedButDrivers },
   { of: 'services/api/{access,erasure}', mayImport: beneathFeatures },

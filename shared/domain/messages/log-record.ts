@@ -14,6 +14,8 @@ export interface LogRecord {
   readonly message: Message;
   /** The trace context of the request. Not all logs keep it: see the port. */
   readonly trace?: TraceContext;
+  /** The API node that waits until the message is stored. Logs of one process do not keep it. */
+  readonly waitingNode?: string;
 }
 
 /** A record with its offset. Offsets of a partition increase, with gaps. */

@@ -14,7 +14,7 @@ import { Directory } from '../../directory/directory.ts';
 import { rateLimits } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
 import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
-import { inlineStore } from './store-inline.ts';
+import { inlineStore } from '../../storing/inline-store.ts';
 
 let own: Closers;
 /** The number of next appends that the log refuses. */

@@ -7,14 +7,11 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
-import type { InlineStore } from './store-inline.ts';
 
-export interface PublishDeps extends Pick<
+export type PublishDeps = Pick<
   ApiDeps,
-  'clock' | 'config' | 'directory' | 'engine' | 'makeId' | 'rateLimits'
-> {
-  readonly inlineStore: InlineStore;
-}
+  'clock' | 'config' | 'directory' | 'engine' | 'inlineStore' | 'makeId' | 'rateLimits'
+>;
 
 export interface PublishInput {
   readonly topic: Topic;
@@ -85,7 +82,13 @@ async function append(
     deletedAt: null,
     editedAt: null,
   };
-  const record: LogRecord = { type: 'message', timestamp: message.timestamp, message };
+  const { nodeId } = deps.inlineStore;
+  const record: LogRecord = {
+    type: 'message',
+    timestamp: message.timestamp,
+    message,
+    ...(nodeId === undefined ? {} : { waitingNode: nodeId }),
+  };
   const offset = await deps.engine.eventLog.append(topic.partition, record, topic.name);
   await deps.inlineStore.store({ partition: topic.partition, offset, record });
   return { ...message, offset };

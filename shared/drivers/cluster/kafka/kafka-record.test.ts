@@ -35,3 +35,11 @@ test('accepts a valid foreign trace and ignores an invalid one', () => {
   expect(read({ traceparent: 'nonsense', tracestate: 'a=b' })).toEqual(record);
   expect(read({ tracestate: 'a=b' })).toEqual(record);
 });
+
+test('carries the node that waits for the message, and ignores other values', () => {
+  const waitingNode = '0199a1de-0000-7000-8000-000000000001';
+  const record = testRecord();
+  const { value, headers } = encodeKafkaRecord({ ...record, waitingNode }, 'alarms');
+  expect(decodeKafkaRecord({ value, headers })).toEqual({ ...record, waitingNode });
+  expect(decodeKafkaRecord({ value, headers: { ...headers, 'tocsin-node': 'nonsense' } })).toEqual(record);
+});

@@ -19,13 +19,16 @@ const eventTypes: { readonly [T in RecordType]: string } = {
 };
 const recordTypes = new Map(Object.entries(eventTypes).map(([type, eventType]) => [eventType, type as RecordType]));
 
+/** Names the API node to which the fan-out reports that the message is stored. */
+const waitingNodeHeader = 'tocsin-node';
+
 /**
  * The key is the topic's ID; the value is the public message object without its offset. The trace uses the header names
  * that OpenTelemetry consumers expect.
  */
 export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRecord {
   const time = toIso(record.timestamp);
-  const { message, trace } = record;
+  const { message, trace, waitingNode } = record;
   return {
     key: message.topicId,
     value: Buffer.from(JSON.stringify(toMessageJson(message, topicName))),
@@ -37,6 +40,7 @@ export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRe
       ce_source: `/topics/${topicName}`,
       ce_time: time,
       'content-type': 'application/json',
+      ...(waitingNode === undefined ? {} : { [waitingNodeHeader]: waitingNode }),
       ...trace,
     },
   };
@@ -50,9 +54,11 @@ export function decodeKafkaRecord({ value, headers }: { value: Buffer | null; he
   if (!Number.isFinite(timestamp)) throw new TypeError('an event without a time');
   const record = parseRecordValue(type, timestamp, JSON.parse(value.toString()));
   if (!isUuid(record.message.id)) throw new TypeError('not a message event: its ID is not a UUID');
-  if (headers?.['traceparent'] === undefined) return record;
+  const node = headerText(headers, waitingNodeHeader);
+  const placed = isUuid(node) ? { ...record, waitingNode: node } : record;
+  if (headers?.['traceparent'] === undefined) return placed;
   const trace = parseTraceContext(headerText(headers, 'traceparent'), headerText(headers, 'tracestate'));
-  return trace === undefined ? record : { ...record, trace };
+  return trace === undefined ? placed : { ...placed, trace };
 }
 
 function headerText(headers: IHeaders | undefined, name: string): string {

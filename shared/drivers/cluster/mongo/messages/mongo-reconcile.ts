@@ -47,7 +47,7 @@ export function mongoReconcile(
    * The watermark of each partition at its first batch. Only messages above it may be inserted without being counted.
    */
   const floors = new Map<number, number>();
-  const isStored = batchLoader<PlacedRecord, true>((records) => storeMissing(options, records), insertedMax);
+  const isStored = batchLoader<PlacedRecord, true>(storeMissing(options), insertedMax);
   const storedOfBatch = async (partition: number, records: readonly PlacedRecord[]): Promise<Set<PlacedRecord>> => {
     const floor = floors.get(partition) ?? (await watermarkOf(options.collections, partition));
     floors.set(partition, floor);
@@ -94,19 +94,37 @@ export function mongoReconcile(
 
 /**
  * Inserts missing messages, and returns those records from which their message is stored. The batches of all partitions
- * share requests. A message that the API has stored already is not written again, but like a write, the response waits
- * until the majority has it.
+ * share requests. Like for a write, the response for stored messages waits until the majority has them.
+ *
+ * Usually no message is stored before, so it inserts them all. While API nodes store most messages, it inserts
+ * conditionally instead, because the server responds to a conditional insert of a stored message without an error.
  */
-async function storeMissing(
-  { connection, collections }: ReconcileOptions,
-  records: readonly PlacedRecord[],
-): Promise<Map<PlacedRecord, true>> {
-  const operations = records.map(insertOperation);
-  const refused = await unblocked(connection, () => collections.messages.bulkWrite(operations, { ordered: false }))
-    .then(() => new Set<number>())
-    .catch(duplicatesOf);
-  return new Map(records.filter((_, index) => !refused.has(index)).map((placed) => [placed, true]));
+function storeMissing({
+  connection,
+  collections: { messages },
+}: ReconcileOptions): (records: readonly PlacedRecord[]) => Promise<Map<PlacedRecord, true>> {
+  let areMostStored = false;
+  const insert = (records: readonly PlacedRecord[]) =>
+    unblocked(connection, () => messages.insertMany(records.map(documentOf), { ordered: false }))
+      .then((): PlacedRecord[] => [])
+      .catch((error: unknown) => at(records, duplicatesOf(error)));
+  const insertMissing = (records: readonly PlacedRecord[]) =>
+    unblocked(connection, () => messages.bulkWrite(records.map(insertOperation), { ordered: false }))
+      .then(({ upsertedCount }) => ({ inserted: upsertedCount, refused: [] as PlacedRecord[] }))
+      .catch((error: unknown) => ({ inserted: 0, refused: at(records, duplicatesOf(error)) }));
+
+  return async (records) => {
+    const found = areMostStored ? records : await insert(records);
+    if (found.length === 0) return new Map(records.map((placed) => [placed, true]));
+    const { inserted, refused } = await insertMissing(found);
+    areMostStored = found.length - inserted > records.length / 2;
+    const others = new Set<PlacedRecord>(refused);
+    return new Map(records.filter((placed) => !others.has(placed)).map((placed) => [placed, true]));
+  };
 }
+
+const at = (records: readonly PlacedRecord[], indexes: ReadonlySet<number>): PlacedRecord[] =>
+  records.filter((_, index) => indexes.has(index));
 
 /** The offset in the filter makes the insert fail if the message is stored from another record, or is a stub. */
 function insertOperation(placed: PlacedRecord): mongo.AnyBulkWriteOperation<MessageDocument> {

@@ -20,8 +20,10 @@ interface Waiting {
   readonly done: () => void;
 }
 
-/** Writes the documents of publishes that are already on the log, so that they are readable immediately. */
+/** Makes the messages of publishes that are already on the log readable before the response. */
 export interface InlineStore {
+  /** The ID under which this node receives reports of the fan-out; absent if it does not wait for them. */
+  readonly nodeId?: string;
   /** Resolves when the document is stored or the wait is over. Never rejects. */
   store(record: PlacedRecord): Promise<void>;
 }

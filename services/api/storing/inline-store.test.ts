@@ -5,7 +5,7 @@ import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts'
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
-import { inlineStore, type InlineStore } from './store-inline.ts';
+import { inlineStore, type InlineStore } from './inline-store.ts';
 
 /** The fixed time of all tests here. */
 const now = 1_000_000;
