@@ -56,6 +56,9 @@ const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideA
   [receiptsQueue]: 1,
 });
 
+/** Each batch asks the store which topics have recipients. The delay is small compared with that of the providers. */
+const collectMs = 25;
+
 function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECONDS'>): PushLimits {
   return {
     pageSize: 500,
@@ -121,6 +124,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     const expanding = { clock, jobQueue: engine.jobQueue, hasRecipients: recipientLookup(engine.deliveries) };
     const consumption = await engine.eventLog.consume({
       group: notifierGroup,
+      collectMs,
       onBatch: (batch) => expandMessages(expanding, batch),
     });
     own.add(() => consumption.close());

@@ -74,6 +74,11 @@ export interface ConsumeOptions {
   readonly onBatch: (batch: RecordBatch) => Promise<void>;
   /** The maximum number of records per batch. Default 1,000. */
   readonly batchSizeMax?: number;
+  /**
+   * After records arrived, later ones are collected for this long, so that frequent records form fewer batches.
+   * Default 0.
+   */
+  readonly collectMs?: number;
 }
 
 export interface RecordBatch {

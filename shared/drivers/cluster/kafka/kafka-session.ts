@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
@@ -42,7 +43,8 @@ const requestTimeoutMs = 5_000;
 const connectTimeoutMs = 10_000;
 /** How long a full partition may delay fetches of other partitions before it is paused. */
 const fullPauseDelayMs = 200;
-const commitDelayMs = 100;
+/** Only repeats work after a crash: records that were handled since the last commit. */
+const commitDelayMs = 500;
 /**
  * Retries every half second for five minutes, because replacing a failed consumer is slow: the group waits for its
  * session to time out.
@@ -250,6 +252,8 @@ export class KafkaSession {
     const last = batch.lastOffset();
     reader.push(batch.messages, Number(last) + 1);
     resolveOffset(last);
+    // The next fetch from this broker begins when this resolves.
+    if (this.#options.consume.collectMs !== undefined) await pause(this.#options.consume.collectMs);
     if (!reader.isFull) return;
     await within(fullPauseDelayMs, 'the handler', reader.room()).catch(() => undefined);
     if (!reader.isFull || !reader.isOpen) return;

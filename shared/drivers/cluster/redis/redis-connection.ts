@@ -109,11 +109,20 @@ export class RedisConnection {
   /** Runs commands. Throws `unavailable` if they fail or time out, and immediately while the connection is down. */
   async run<T>(commands: (redis: Redis) => Promise<T>): Promise<T> {
     if (!this.#isUp) throw unavailable(this.#part);
+    this.#writeTogether();
     try {
       return await commands(this.redis);
     } catch (error) {
       throw unavailable(this.#part, error);
     }
+  }
+
+  /** Sends the commands of this turn of the event loop in one packet, because each write is a system call. */
+  #writeTogether(): void {
+    const { stream } = this.redis;
+    if (stream.writableCorked > 0) return;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
   }
 
   /** Drops an open but unusable connection, and reconnects. */
@@ -148,14 +157,14 @@ export class RedisConnection {
       this.#silentHeartbeats = 0;
       return;
     }
-    if (stream.bytesRead !== this.#bytesRead) this.#silentHeartbeats = 0;
-    else this.#silentHeartbeats += 1;
+    const isSilent = stream.bytesRead === this.#bytesRead;
+    this.#silentHeartbeats = isSilent ? this.#silentHeartbeats + 1 : 0;
     this.#bytesRead = stream.bytesRead;
     if (this.#silentHeartbeats >= (status === 'ready' ? silentHeartbeatsMax : handshakeHeartbeatsMax)) {
       this.#log.warn({ connection: this.#name }, 'redis: no response');
       this.#drop();
     } else if (status === 'ready') {
-      this.redis.ping().catch(() => undefined); // only silence counts
+      if (isSilent) this.redis.ping().catch(() => undefined); // only silence counts
       this.#heartbeats += 1;
       if (this.#heartbeats % heartbeatsPerRoleCheck === 0) void this.#checkRole();
     }
