@@ -70,7 +70,8 @@ const logTopic = {
       description: `Kafka topic of the event log; also the prefix of consumer groups, and of keys and channels in Redis`,
     }),
   KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(variableDocs, {
-    description: 'number of partitions, 1 to 1,000. Applies when the topic is created; must not change later',
+    description:
+      'number of partitions, 1 to 1,000. Applies when the topic is created. Kafka can add some later, while nodes run',
   }),
   KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(variableDocs, {
     description: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2. Applies when the topic is created',

@@ -7,7 +7,7 @@ import type { LogRecord, PlacedRecord } from '../domain/messages/log-record.ts';
  * per group and in order per partition; offsets of a partition increase, even over an import or a new log.
  */
 export interface EventLog {
-  /** The number of partitions. A topic is assigned one at creation. */
+  /** The number of partitions for new topics. It can grow; a topic keeps the partition of its creation. */
   readonly partitions: number;
 
   /**

@@ -46,7 +46,9 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
     }
   };
   return {
-    partitions: log.partitions,
+    get partitions() {
+      return log.partitions;
+    },
     append: (partition, record, topicName) =>
       tracing.span(
         {

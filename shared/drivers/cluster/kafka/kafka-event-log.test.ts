@@ -55,6 +55,31 @@ describeWithEngines('kafka: the event log on a shared topic', ({ kafkaBrokers })
       await client.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset }] });
     });
 
+  test('added partitions are used without a restart, by all nodes', async () => {
+    const partitionsCheckMs = 200;
+    const open = () => openKafkaEventLog({ ...testOptions(kafkaBrokers, topic), partitionsCheckMs });
+    const [node, other] = [await open(), await open()];
+    const read = collector();
+    const consumption = await node.consume({ group: newGroup(), onBatch: read.onBatch });
+    try {
+      const before = node.partitions;
+      const { message } = testRecord();
+      await node.append(before - 1, { ...testRecord(), message }, 'alarms');
+      await admin((client) =>
+        client.createPartitions({ topicPartitions: [{ topic, count: before + 2 }], validateOnly: false }),
+      );
+      // This node may not know the partition yet, in which another one created a topic.
+      const added = await appendTo(other, 1, before + 1);
+      await eventually(() => expect([node.partitions, other.partitions]).toEqual([before + 2, before + 2]));
+      await eventually(() => expect(read.ids()).toEqual(new Set([message.id, ...added])));
+      expect(await node.end(before + 1)).toBe(1);
+      await expect(node.append(before + 2, testRecord(), 'alarms')).rejects.toThrow(RangeError);
+    } finally {
+      await consumption.close();
+      await Promise.all([node.close(), other.close()]);
+    }
+  });
+
   test('a record is a CloudEvent with the message object as its value', async () => {
     const record = testRecord({ message: 'Fire 🚒', title: null, tags: ['a', 'b'] });
     const at = record.timestamp + 5_000;

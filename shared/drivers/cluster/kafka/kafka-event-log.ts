@@ -3,6 +3,7 @@ import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord } from '../../../domain/messages/log-record.ts';
 import type { ConsumeOptions, Consumption, EventLog, LogHealth, UnreadRecords } from '../../../ports/event-log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
+import { GrowingPartitions } from './growing-partitions.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
 import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
@@ -15,6 +16,8 @@ import { ensureKafkaTopic, type KafkaTopicOptions } from './kafka-topic.ts';
 export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions {
   /** The base added to a partition's broker offsets. Default 0. */
   readonly base?: (partition: number) => number;
+  /** How often nodes and consumers check for partitions that an operator added. Default 15 s. */
+  readonly partitionsCheckMs?: number;
 }
 
 /** An event log on Kafka, with its cluster ID, because offsets are only valid on one cluster. */
@@ -27,6 +30,8 @@ export interface KafkaEventLog extends EventLog {
 const openTimeoutMs = 10_000;
 const openAttemptMs = 4_000;
 const openPauseMs = 250;
+/** A check costs one small request. */
+const partitionsCheckMsDefault = 15_000;
 /** How long rejected logins are retried, because a starting broker may not know its users yet. */
 const rejectedLoginRetryMs = 1_000;
 const responseTimeoutMs = 2_000;
@@ -71,6 +76,9 @@ export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<
 const isLoginRejected = (error: unknown): boolean =>
   error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
 
+const partitionsCheckMsOf = ({ partitionsCheckMs }: Pick<KafkaEventLogOptions, 'partitionsCheckMs'>): number =>
+  partitionsCheckMs ?? partitionsCheckMsDefault;
+
 interface Parts {
   readonly context: KafkaContext;
   readonly admin: KafkaAdmin;
@@ -81,9 +89,9 @@ interface Parts {
 }
 
 class OpenKafkaEventLog implements KafkaEventLog {
-  readonly partitions: number;
   readonly clusterId: string;
   readonly endsAtOpen: ReadonlyMap<number, number>;
+  readonly #partitions: GrowingPartitions;
   readonly #options: KafkaEventLogOptions;
   readonly #context: KafkaContext;
   readonly #base: (partition: number) => number;
@@ -104,16 +112,35 @@ class OpenKafkaEventLog implements KafkaEventLog {
     this.#base = options.base ?? (() => 0);
     this.#admin = admin;
     this.#publisher = publisher;
-    this.partitions = partitions;
+    this.#partitions = new GrowingPartitions(partitions, {
+      everyMs: partitionsCheckMsOf(options),
+      count: async () => (await this.#topicPartitions()).length,
+    });
     this.clusterId = clusterId;
     this.endsAtOpen = endsAtOpen;
     this.#nextOffsets = new Map(endsAtOpen);
   }
 
+  get partitions(): number {
+    return this.#partitions.used;
+  }
+
   append(partition: number, record: LogRecord, topicName: string): Promise<number> {
     if (this.#closing !== undefined) return Promise.reject(unavailable('Log'));
-    if (!(partition >= 0 && partition < this.partitions))
-      return Promise.reject(new RangeError(`the log has no partition ${partition}`));
+    return partition >= 0 && partition < this.partitions
+      ? this.#append(partition, record, topicName)
+      : this.#appendToNew(partition, record, topicName);
+  }
+
+  async #appendToNew(partition: number, record: LogRecord, topicName: string): Promise<number> {
+    const exists = await this.#partitions.has(partition).catch((error: unknown) => {
+      throw unavailable('Log', error);
+    });
+    if (!exists) throw new RangeError(`the log has no partition ${partition}`);
+    return this.#append(partition, record, topicName);
+  }
+
+  #append(partition: number, record: LogRecord, topicName: string): Promise<number> {
     if (this.#regression !== null) return Promise.reject(unavailable('Log', this.#regression));
     const { key, value, headers } = encodeKafkaRecord(record, topicName);
     return this.#publisher
@@ -148,7 +175,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
       connection: this.#context,
       admin: this.#admin,
       topic: this.#options.topic,
-      partitions: this.partitions,
+      metadataMaxAgeMs: partitionsCheckMsOf(this.#options),
       base: this.#base,
       consume,
       log: this.#options.log,
@@ -219,11 +246,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
     if (halted !== undefined) throw unavailable('Log', halted.reason);
     if (this.#regression !== null) throw unavailable('Log', this.#regression);
     try {
-      const { topics } = await this.#admin.call(
-        (admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }),
-        responseTimeoutMs,
-      );
-      const partitions = topics[0]?.partitions ?? [];
+      const partitions = await this.#topicPartitions();
       const unavailablePartitions = partitions.filter(({ leader }) => leader < 0).length;
       if (unavailablePartitions === partitions.length) throw new Error('no partition has a leader');
       return { unavailablePartitions };
@@ -232,12 +255,21 @@ class OpenKafkaEventLog implements KafkaEventLog {
     }
   }
 
+  async #topicPartitions(): Promise<readonly { readonly leader: number }[]> {
+    const { topics } = await this.#admin.call(
+      (admin) => admin.fetchTopicMetadata({ topics: [this.#options.topic] }),
+      responseTimeoutMs,
+    );
+    return topics[0]?.partitions ?? [];
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
+    this.#partitions.close();
     await Promise.all([...this.#members].map((member) => member.close()));
     await this.#publisher.close();
     await this.#admin.close();

@@ -14,7 +14,8 @@ export interface SessionOptions {
   readonly connection: KafkaContext;
   readonly admin: KafkaAdmin;
   readonly topic: string;
-  readonly partitions: number;
+  /** How late an added partition is noticed. */
+  readonly metadataMaxAgeMs: number;
   /** The base added to a partition's broker offsets. */
   readonly base: (partition: number) => number;
   readonly consume: ConsumeOptions;
@@ -30,6 +31,8 @@ export interface SessionOptions {
   readonly handledUpTo: Map<number, number>;
 }
 
+/** More than a log has, so that no partition waits for another one. */
+const partitionsMax = 1_000;
 /** The duration of a fetch without records. Delays a seek and a close by up to this time. */
 const maxWaitMs = 250;
 /** How long the group waits for a member that died. */
@@ -87,6 +90,7 @@ export class KafkaSession {
       heartbeatInterval: heartbeatIntervalMs,
       rebalanceTimeout: sessionTimeoutMs,
       maxWaitTimeInMs: maxWaitMs,
+      metadataMaxAge: options.metadataMaxAgeMs,
       allowAutoTopicCreation: false,
       // kafkajs restarts after some errors only, so every crash ends the session.
       retry: { ...kafkaRetryPauses, retries: outageRetries, restartOnFailure: () => Promise.resolve(false) },
@@ -113,7 +117,7 @@ export class KafkaSession {
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: this.#options.partitions,
+      partitionsConsumedConcurrently: partitionsMax,
       eachBatch: (payload) => this.#fetched(payload),
     });
   }
