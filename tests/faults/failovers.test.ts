@@ -158,6 +158,18 @@ describeWithOwnEngines('an installation on replicated engines', () => {
 
   const refused = (list: readonly Work[]) => list.flatMap(({ failures }) => failures.map(({ reason }) => reason));
 
+  /** The partitions that another broker leads, by a plain client. */
+  async function healthyPartitions(lostId: number): Promise<number[]> {
+    const admin = new Kafka({ brokers: given.kafka.url.split(','), logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    try {
+      const { topics } = await admin.fetchTopicMetadata({ topics: ['tocsin.messages'] });
+      return topics[0]!.partitions.filter(({ leader }) => leader !== lostId).map(({ partitionId }) => partitionId);
+    } finally {
+      await admin.disconnect();
+    }
+  }
+
   /** Polls the leaders by a plain client of each other broker. Resolves when the lost one leads no partition. */
   async function elected(lostId: number): Promise<number> {
     const seenAt: number[] = [];
@@ -185,9 +197,11 @@ describeWithOwnEngines('an installation on replicated engines', () => {
     ['killed', 2],
     ['silent', 3],
   ] as const)(
-    'stays ready while a Kafka broker is %s, and resumes with the election',
+    'stays ready while a Kafka broker is %s, refuses nothing on the partitions of the others, and resumes with the election',
     async (name, lostId) => {
       const node = given.kafka.nodes[lostId - 1]!;
+      const healthy = await healthyPartitions(lostId);
+      expect([healthy.length > 0, healthy.length < given.topics.length]).toEqual([true, true]);
       const all = await startAll(given.topics);
       const lostAt = performance.now();
       if (name === 'killed') await node.kill();
@@ -195,6 +209,8 @@ describeWithOwnEngines('an installation on replicated engines', () => {
       try {
         await expectResumed(`kafka broker ${name}`, all, { lostAt, plainAt: await elected(lostId) });
         expect(all.health.filter(({ status }) => status !== 200)).toEqual([]);
+        for (const kind of ['publishes', 'keyed'])
+          expect(refused(healthy.map((partition) => all.works[kind]![partition]!))).toEqual([]);
       } finally {
         if (name === 'killed') await node.restart();
         else node.resume();
