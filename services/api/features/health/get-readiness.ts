@@ -1,4 +1,4 @@
-import { checkReadiness } from '@tocsin/shared/runtime/health.ts';
+import { readinessCheck } from '@tocsin/shared/runtime/health.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -16,20 +16,31 @@ const readinessSchema = z.object({
     ),
 });
 
-/** `GET /health/ready`: the components that the node uses; 503 if one of them is down or the node is shutting down. */
+/**
+ * `GET /health/ready`: the components that the node uses; 503 if one of them is down for longer than a failover takes,
+ * or the node is shutting down.
+ */
 export function getReadiness(deps: Pick<ApiDeps, 'engine' | 'leaving'>): Route {
+  const check = readinessCheck(deps);
   return route({
     id: 'getReadiness',
     method: 'GET',
     path: '/health/ready',
     summary: 'Check the components that the node uses',
     audience: 'uncounted',
-    success: { status: 200, schema: readinessSchema, description: 'All components are up' },
+    success: {
+      status: 200,
+      schema: readinessSchema,
+      description: 'All components are up, or one is `down` for less than 15 seconds',
+    },
     errors: {
-      503: { description: 'A component is `down`, or the node is shutting down', schema: readinessSchema },
+      503: {
+        description: 'A component is `down` for longer, or was never up, or the node is shutting down',
+        schema: readinessSchema,
+      },
     },
     async handle() {
-      const readiness = await checkReadiness(deps.engine, deps.leaving);
+      const readiness = await check();
       return { status: readiness.status === 'ok' ? 200 : 503, body: readiness };
     },
   });
