@@ -78,6 +78,11 @@ test.each([
   clearInterval(timer);
 });
 
+test('closes the connection after a WebSocket path without an upgrade if the client sends Connection: close', async () => {
+  const answer = await sendRaw('GET /ws HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect([answer.status, answer.headers.get('connection')]).toEqual([426, 'Upgrade, close']);
+});
+
 test('accepts headers of 60 KiB', async () => {
   const headers = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`x-long-${index}`, 'x'.repeat(6_000)]));
   expect((await new Client().call('POST', `/${name}`, { text: 'x', headers })).status).toBe(200);

@@ -13,11 +13,12 @@ export function websocketRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>,
     reads: { query, headers: positionHeaders },
     success: { status: 101, schema: null, description: 'The connection becomes a WebSocket' },
     errors: { ...kind.errors, 426: 'The request has no upgrade.' },
-    handle: () =>
+    handle: ({ response }) =>
       Promise.resolve({
         status: 426,
         body: { detail: 'Connect with a WebSocket client' },
-        headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+        // An explicit Connection header replaces Node's, which closes the connection if the client asks for it.
+        headers: { Upgrade: 'websocket', Connection: response.shouldKeepAlive ? 'Upgrade' : 'Upgrade, close' },
       }),
   });
 }
