@@ -15,10 +15,13 @@ export interface RequestMailDeps {
 }
 
 /**
- * Prevents flooding a mailbox: the maximum per requester, so that a stranger does not use up the emails of the owner,
- * and the maximum of all requesters.
+ * Prevents flooding a mailbox: the emails of each requester while the mailbox got fewer than `everyone`. The first ones
+ * have a higher total, so that strangers cannot use up the emails of the owner with few addresses.
  */
-const mailsPerHour = { requester: 5, everyone: 20 } as const;
+const mailsPerHour = [
+  { share: 'first', requester: 2, everyone: 100 },
+  { share: 'further', requester: 3, everyone: 20 },
+] as const;
 
 /** The recipient and the requester: a client address or the ID of an account. */
 export interface MailTo {
@@ -36,19 +39,22 @@ export async function requestMail(deps: RequestMailDeps, to: MailTo, job: MailJo
 
 /**
  * Counts an email of this kind to the address, and returns whether it may be sent: at most five of a kind per hour and
- * requester, and 20 in total.
+ * requester, of which the last three only while the address got fewer than 20 in total, and 100 in total.
  */
 export async function takeMailBudget(deps: RequestMailDeps, to: MailTo, kind: MailKind): Promise<boolean> {
   if (!deps.config.RATE_LIMITS) return true;
-  const everyone = `mail:{${hashSecret(`${kind} ${to.email}`)}}`;
+  const total = `mail:{${hashSecret(`${kind} ${to.email}`)}}`;
+  const ofRequester = `${total}:${hashSecret(to.requester)}`;
   const span = { lengthMs: 3_600_000 };
-  const windows = [
-    { key: `${everyone}:${hashSecret(to.requester)}`, limit: mailsPerHour.requester, span },
-    { key: everyone, limit: mailsPerHour.everyone, span },
-  ];
-  const { accepted } = await deps.engine.bus.takeBudget(windows, deps.clock());
-  if (!accepted) deps.log.warn({ kind }, 'email not sent: the address received too many of this kind within an hour');
-  return accepted;
+  for (const { share, requester, everyone } of mailsPerHour) {
+    const windows = [
+      { key: `${ofRequester}:${share}`, limit: requester, span },
+      { key: total, limit: everyone, span },
+    ];
+    if ((await deps.engine.bus.takeBudget(windows, deps.clock())).accepted) return true;
+  }
+  deps.log.warn({ kind }, 'email not sent: the address received too many of this kind within an hour');
+  return false;
 }
 
 /**

@@ -118,3 +118,18 @@ test("a stranger's requests do not use up the emails of the owner", async () => 
   expect(outcome(await open(await mailedLink(registration.email, 'verify-email', 7)))).toBe('success');
   expect(await mailsTo(registration.email, 'verify-email')).toHaveLength(7);
 });
+
+test('the requests of four strangers do not use up the emails of the owner', async () => {
+  const owner = new Client();
+  const registration = newRegistration();
+  await made(owner.call('POST', '/auth/register', { json: registration }));
+  const resend = (client: Client) =>
+    made(client.call('POST', '/auth/resend-verification', { json: { email: registration.email } }));
+  for (let count = 0; count < 4; count += 1) {
+    const stranger = new Client();
+    for (let mails = 0; mails < 5; mails += 1) await resend(stranger);
+  }
+  // The mailbox got 20 emails, so that a client gets only its first two.
+  await resend(owner);
+  expect(outcome(await open(await mailedLink(registration.email, 'verify-email', 21)))).toBe('success');
+});
