@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { readMemoryMb } from './read-memory-mb.ts';
-import { send, type Attack, type SentRequest, type Target } from './target.ts';
+import { readOperations, send, type Attack, type Operation, type SentRequest } from './target.ts';
 
 const concurrency = 64;
 /** With a large heap, garbage is collected only every 100,000 requests. */
@@ -67,24 +67,38 @@ const contentTypes = [
   '',
 ];
 
-/**
- * Sends requests of random methods, paths, queries, headers and bodies. None may cause a 5xx, and memory must stay
- * flat.
- */
-export function fuzzedRequests({
-  count,
-  seed = 1,
-  growthMbMax = growthMbDefault,
-}: {
+/** Operations whose documented response is 503 while a provider is not configured or a store is unreachable. */
+const mayBeUnavailable = new Set([
+  '/auth/google/login',
+  '/auth/google/callback',
+  '/auth/apple/mobile',
+  '/api/devices/{device_id}/test',
+  '/health/ready',
+]);
+
+/** They end the login that calls them, and with it the access of later requests. */
+const endLogins = new Set(['/auth/logout', '/auth/sessions']);
+
+export interface Fuzz {
   readonly count: number;
   readonly seed?: number;
   readonly growthMbMax?: number;
-}): Attack {
+  /** The headers of valid logins and API keys, which two thirds of the requests send. */
+  readonly credentials?: readonly Readonly<Record<string, string>>[];
+  /** Names and IDs of objects of an account, by path parameter. Half of the requests that delete nothing use them. */
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends requests of random methods, paths, queries, headers and bodies. Each must get a response, none of them an
+ * undocumented 5xx, and memory must stay flat.
+ */
+export function fuzzedRequests({ count, seed = 1, growthMbMax = growthMbDefault, ...access }: Fuzz): Attack {
   return {
     name: 'fuzzed requests',
     async run(target) {
       const random = randomSource(seed);
-      const paths = await readPaths(target);
+      const operations = await readOperations(target);
       const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
       const faults: string[] = [];
       const statuses = new Map<number, number>();
@@ -95,10 +109,10 @@ export function fuzzedRequests({
         while (sent < count) {
           sent += 1;
           if (sent % sampleEvery === 0) samplesMb.push((await readMemoryMb(target.url))?.used ?? null);
-          const one = randomRequest(random, paths);
+          const one = randomRequest(random, { ...access, operations });
           const { status, text } = await send(target, { ...one, agent });
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
-          if (status >= 500 && status !== 503)
+          if (!isDocumented(status, one))
             faults.push(`${one.method} ${one.path.slice(0, 120)}: ${status} ${text.slice(0, 120)}`);
         }
       };
@@ -106,11 +120,8 @@ export function fuzzedRequests({
       agent.destroy();
       const addedMb = growth(samplesMb);
       if ((addedMb ?? 0) > growthMbMax) faults.push(`memory grew by ${addedMb} MB`);
-      const unanswered = statuses.get(0) ?? 0;
-      return {
-        figures: { requests: sent, seed, addedMb, unanswered, statuses: [...statuses.keys()].sort().join(' ') },
-        faults,
-      };
+      const perStatus = [...statuses].sort(([a], [b]) => a - b).map((pair) => pair.join(': '));
+      return { figures: { requests: sent, seed, addedMb, statuses: perStatus.join(', ') }, faults };
     },
   };
 }
@@ -125,15 +136,33 @@ function growth(samplesMb: readonly (number | null)[]): number | null {
   return known.length < samples / 2 ? null : Math.round(lowest(0.8, 1) - lowest(0.25, 0.5));
 }
 
-async function readPaths(target: Target): Promise<string[]> {
-  const { paths } = JSON.parse((await send(target, { path: '/openapi.json' })).text) as { paths: object };
-  return Object.keys(paths);
+interface RandomRequest extends SentRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The path in the OpenAPI document. */
+  readonly template: string;
 }
 
-function randomRequest(random: (below: number) => number, paths: readonly string[]): SentRequest & { method: string } {
+/** The server may end the connection of an upgrade or an unknown expectation without a response. */
+function isDocumented(status: number, { template, headers }: RandomRequest): boolean {
+  if (status === 0) return 'Upgrade' in headers || 'Expect' in headers;
+  return status < 500 || (status === 503 && mayBeUnavailable.has(template));
+}
+
+function randomRequest(
+  random: (below: number) => number,
+  {
+    operations,
+    credentials = [],
+    values = {},
+  }: Pick<Fuzz, 'credentials' | 'values'> & { readonly operations: readonly Operation[] },
+): RandomRequest {
   const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
   const value = () => (random(3) === 0 ? encodeURI(pick(odd)).slice(0, 4_000) : random(2 ** 31).toString(36));
-  let path = pick(paths).replaceAll(/\{\w+\}/g, () => value().replaceAll('/', ''));
+  const { method: documented, path: template } = pick(operations);
+  const method = random(4) === 0 ? pick(methods) : documented;
+  const known = method !== 'DELETE' && random(2) === 0 ? values : {};
+  let path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? value().replaceAll('/', ''));
   if (random(10) === 0) path += pick(['/', '//', '/..', ';a=b', '%2f', '.json']);
   const parameters = Array.from(
     { length: random(4) },
@@ -144,13 +173,14 @@ function randomRequest(random: (below: number) => number, paths: readonly string
     headers[pick(headerNames)] = pick(odd)
       .replaceAll(/[^\x20-\x7e]/g, '?')
       .slice(0, 1_000);
-  const method = pick(methods);
+  if (credentials.length > 0 && !endLogins.has(template) && random(3) > 0) Object.assign(headers, pick(credentials));
   const body = ['GET', 'HEAD', 'TRACE'].includes(method) ? undefined : randomBody(random, pick);
   if (body !== undefined) headers['Content-Type'] = pick(contentTypes);
   // An upgrade or an expectation of another kind ends the connection.
   if (headers['Upgrade'] !== undefined) headers['Connection'] = 'close';
   return {
     method,
+    template,
     path: parameters.length === 0 ? path : `${path}?${parameters.join('&')}`,
     headers,
     ...(body === undefined ? {} : { body }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accessTable, type Access } from './access-table.ts';
-import { send, type Attack, type Target } from './target.ts';
+import { readOperations, send, type Attack, type Operation, type Target } from './target.ts';
 
 /**
  * What a caller is to the objects of the requests: `nothing` sends no credential, `invalid` one that does not count,
@@ -31,12 +31,6 @@ const commonRoles: readonly Role[] = [
 
 /** Called last, because a valid login that calls them is not valid afterwards. */
 const endOfLogins = new Set(['POST /auth/logout', 'DELETE /auth/sessions']);
-
-interface Operation {
-  readonly name: string;
-  readonly method: string;
-  readonly path: string;
-}
 
 /**
  * Calls every operation of the OpenAPI document as every role that has no access, and compares the status with the
@@ -69,15 +63,6 @@ export function roleMatrix({ roles = [], values = {} }: Matrix = {}): Attack {
       return { figures: { operations: operations.length, calls }, faults };
     },
   };
-}
-
-async function readOperations(target: Target): Promise<Operation[]> {
-  const { paths } = JSON.parse((await send(target, { path: '/openapi.json' })).text) as {
-    paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  };
-  return Object.entries(paths).flatMap(([path, item]) =>
-    Object.keys(item).map((one) => ({ name: `${one.toUpperCase()} ${path}`, method: one.toUpperCase(), path })),
-  );
 }
 
 const upgrade = {

@@ -53,7 +53,9 @@ export function send(target: Pick<Target, 'url'>, { method = 'GET', path, header
       sent?.destroy();
     }, timeoutMs);
     try {
-      sent = request({ hostname, port, method, path, headers, agent: agent ?? false });
+      // Without a length, Node sends the body of a DELETE or OPTIONS request as the beginning of the next request.
+      const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+      sent = request({ hostname, port, method, path, headers: { ...length, ...headers }, agent: agent ?? false });
       sent.on('response', (response) => {
         // A stream has no end: its status is enough.
         if (/event-stream|ndjson/.test(response.headers['content-type'] ?? '')) {
@@ -77,6 +79,24 @@ export function send(target: Pick<Target, 'url'>, { method = 'GET', path, header
       end(0, (error as Error).message);
     }
   });
+}
+
+/** An operation of the OpenAPI document. */
+export interface Operation {
+  /** Such as `GET /health/live`. */
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Returns all operations of the server's OpenAPI document. */
+export async function readOperations(target: Target): Promise<Operation[]> {
+  const { paths } = JSON.parse((await send(target, { path: '/openapi.json' })).text) as {
+    paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  };
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.keys(item).map((one) => ({ name: `${one.toUpperCase()} ${path}`, method: one.toUpperCase(), path })),
+  );
 }
 
 /** Runs the work and returns the longest response time of `/health/live` meanwhile, measured ten times per second. */
