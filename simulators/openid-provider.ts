@@ -16,6 +16,8 @@ export interface OpenIdProvider {
   setClaimsInIdToken(isWanted: boolean): void;
   /** Sets the only redirect URI of the client. Call it before the first login. */
   register(redirectUri: string): void;
+  /** Signs in as this person without a choice; null, the default, denies a login without `?person=`. */
+  setPerson(subject: string | null): void;
   /** Returns only 503 while true. */
   setAway(isAway: boolean): void;
   close(): Promise<void>;
@@ -23,7 +25,8 @@ export interface OpenIdProvider {
 
 const lifetimeSeconds = 600;
 
-const claims = { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture'] };
+/** `azp` only if a person has it: the provider itself leaves it out for a single audience. */
+const claims = { openid: ['sub', 'azp'], email: ['email', 'email_verified'], profile: ['name', 'picture'] };
 
 /**
  * A real OpenID provider (`oidc-provider`) on a free local port, without a login page: a POST to the
@@ -37,11 +40,15 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   let redirectUri = '';
   let isInIdToken = true;
   let isAway = false;
+  let chosen: string | null = null;
   let answer: RequestListener | undefined;
   const server = createServer((request, response) => {
     if (isAway) response.writeHead(503).end();
     else
-      (answer ??= answering(providerAt(issuer, { client, key, people, redirectUri, isInIdToken })))(request, response);
+      (answer ??= answering(providerAt(issuer, { client, key, people, redirectUri, isInIdToken }), () => chosen))(
+        request,
+        response,
+      );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -57,6 +64,9 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
     register(uri) {
       redirectUri = uri;
       answer = undefined;
+    },
+    setPerson(subject) {
+      chosen = subject;
     },
     setAway(isWanted) {
       isAway = isWanted;
@@ -134,17 +144,21 @@ async function agree(context: KoaContextWithOIDC) {
   return grant;
 }
 
-function answering(provider: Provider): RequestListener {
+function answering(provider: Provider, chosen: () => string | null): RequestListener {
   const callback = provider.callback();
   return (request, response) => {
-    if (request.url!.startsWith('/interaction/')) void signIn(provider, request, response);
+    if (request.url!.startsWith('/interaction/')) void signIn(provider, chosen(), { request, response });
     else void callback(request, response);
   };
 }
 
-async function signIn(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function signIn(
+  provider: Provider,
+  chosen: string | null,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+): Promise<void> {
   const { searchParams } = new URL(request.url!, 'http://provider');
-  const person = searchParams.get('person');
+  const person = searchParams.has('deny') ? null : (searchParams.get('person') ?? chosen);
   const result =
     person === null
       ? { error: 'access_denied', error_description: 'the person denied the login' }

@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { mailedLink } from '../support/mailbox.ts';
-import { logIn, newRegistration, registerVerified } from '../support/registration.ts';
-import { Client, createTopic, newTopicName, testStack } from '../support/stack.ts';
+import { logIn, newRegistration, registerVerified, tryLogIn } from '../support/registration.ts';
+import { Client, createTopic, made, newTopicName, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
 describeUnlessMissing('in Chromium', missingForChromium(), () => {
@@ -229,6 +229,18 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect([pathOf(page), new URL(page.url()).hash]).toEqual(['/console', '']);
     await page.goBack();
     expect(page.url()).not.toContain(access);
+  });
+
+  test('the verification page names the account, which the owner of the address can remove', async () => {
+    const registration = newRegistration();
+    await made(new Client().call('POST', '/auth/register', { json: registration }));
+    const page = await chromium.open('/console/login');
+    await page.goto(here(await mailedLink(registration.email, 'verify-email')));
+    await see(page, `Your email address is verified for the account “${registration.username}”.`);
+    await logIn(registration);
+    await click(page, 'This was not me: remove the account');
+    await see(page, `The account “${registration.username}” was removed.`);
+    expect((await tryLogIn(registration)).status).toBe(401);
   });
 
   test("shows the server's error text and keeps the input", async () => {

@@ -86,7 +86,7 @@ test('the first sign-in fails without a verified email', async () => {
   }
 });
 
-test('refuses a token with a wrong nonce, audience, issuer or key, or without signature', async () => {
+test('refuses a token with a wrong nonce, audience, authorized party, issuer or key, or without signature', async () => {
   const user = newSubject();
   const claims = { sub: user, email: newRegistration().email, email_verified: true };
   const other = await startAppleKeys();
@@ -95,6 +95,7 @@ test('refuses a token with a wrong nonce, audience, issuer or key, or without si
     await apple.sign({ ...claims, sub: newSubject() }),
     await apple.sign({ ...claims, sub: undefined }),
     await apple.sign({ ...claims, aud: 'org.example.other' }),
+    await apple.sign({ ...claims, azp: 'org.example.other' }),
     await apple.sign({ ...claims, iss: 'https://evil.example' }),
     await apple.sign({ ...claims, exp: undefined }),
     await apple.sign(claims, { kid: 'unknown' }),

@@ -7,6 +7,7 @@ import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { decodeJwt, SignJWT } from 'jose';
+import { WebSocket } from 'ws';
 import { mailsTo } from '../support/mailbox.ts';
 import { newRegistration } from '../support/registration.ts';
 import { Client, createAccount, createTopic } from '../support/stack.ts';
@@ -56,6 +57,30 @@ test('scripts of BASE_URL, APP_URL and CORS_ORIGINS may read responses', async (
   for (const origin of ['https://one.example', 'https://two.example', 'https://app.example', 'https://bell.example'])
     expect(await allowed(origin)).toBe(origin);
   for (const origin of ['https://three.example', 'http://one.example']) expect(await allowed(origin)).toBeNull();
+});
+
+test('pages of CORS_ORIGINS may open streams, others may not', async () => {
+  const { name } = await createTopic(await account());
+  const url = `${stack.urls[0]}/${name}`;
+  const socketOf = async (origin: string) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, { origin });
+    const opened = once(socket, 'open').then(() => 101);
+    const refused = once(socket, 'unexpected-response').then(
+      ([, response]) => (response as IncomingMessage).statusCode,
+    );
+    const status = await Promise.race([opened, refused]);
+    socket.on('error', () => undefined).terminate();
+    return status;
+  };
+  expect(await Promise.all(['https://two.example', 'https://three.example'].map(socketOf))).toEqual([101, 403]);
+  const sseOf = async (origin: string) => {
+    const controller = new AbortController();
+    const { status, headers } = await fetch(`${url}/sse`, { headers: { Origin: origin }, signal: controller.signal });
+    controller.abort();
+    return [status, headers.get('content-type'), headers.get('access-control-allow-origin')];
+  };
+  expect(await sseOf('https://two.example')).toEqual([200, 'text/event-stream; charset=utf-8', 'https://two.example']);
+  expect(await sseOf('https://three.example')).toEqual([200, 'text/event-stream; charset=utf-8', null]);
 });
 
 test("RETENTION_DAYS of the owner's tier determine the expiry of messages", async () => {

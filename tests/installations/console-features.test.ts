@@ -18,6 +18,7 @@ const [configured, bare] = await Promise.all([
   }),
   useOwnStack({ TRUST_PROXY: '1' }),
 ]);
+google.register(`${configured.stack.urls[0]}/auth/google/callback`);
 afterAll(() => Promise.all([google.close(), smtp.close()]));
 
 async function register(page: Page, email: string): Promise<void> {
@@ -39,7 +40,44 @@ const googleButton = (page: Page) => page.getByRole('button', { name: 'Log in wi
 const loginHeading = (page: Page) => page.getByRole('heading', { name: 'Log in' }).waitFor();
 
 describeUnlessMissing('the console of a server with Google login and a mail server', missingForChromium(), () => {
-  const chromium = useChromium(() => configured.stack.urls[0]!);
+  const base = configured.stack.urls[0]!;
+  const chromium = useChromium(() => base, [google.issuer]);
+
+  /** Logs in a new person by the button. Returns the page and the address of the app that the browser was sent to. */
+  async function logInWithGoogle(): Promise<{ page: Page; callback: string }> {
+    const { email, username: subject } = newRegistration();
+    google.people.set(subject, { email, email_verified: true });
+    google.setPerson(subject);
+    const page = await chromium.open('/console/login');
+    let callback = '';
+    page.on('response', (response) => {
+      if (response.url().startsWith(`${base}/auth/google/callback?`)) callback = response.headers()['location']!;
+    });
+    await googleButton(page).click();
+    await page.getByRole('heading', { level: 1, name: 'My topics' }).waitFor();
+    await see(page, subject);
+    return { page, callback };
+  }
+  const sessionOf = (page: Page) => page.evaluate(() => sessionStorage.getItem('tocsin.session'));
+  const notBegun = 'This login did not begin in this tab';
+
+  test('a Google login begins with the button and ends in the same tab, once', async () => {
+    const { page, callback } = await logInWithGoogle();
+    expect(callback).toMatch(/^[^#]+\/auth\/callback#access_token=[^&]+&refresh_token=[^&]+&app_state=[\w-]+$/);
+    expect(new URL(page.url()).hash).toBe('');
+    await page.evaluate(() => sessionStorage.removeItem('tocsin.session'));
+    await page.goto(callback);
+    await see(page, notBegun);
+    expect(await sessionOf(page)).toBeNull();
+  });
+
+  test('another tab does not take over a Google login', async () => {
+    const { page, callback } = await logInWithGoogle();
+    const tab = await page.context().newPage();
+    await tab.goto(callback);
+    await see(tab, notBegun);
+    expect([await sessionOf(tab), new URL(tab.url()).hash]).toEqual([null, '']);
+  });
 
   test('shows the Google login and announces emails that are sent', async () => {
     const login = await chromium.open('/console/login');

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { startOpenIdProvider } from '@tocsin/simulators/openid-provider.ts';
 import { Browser } from '../support/browser.ts';
 import { newRegistration } from '../support/registration.ts';
 import { signLike, stackSecret } from '../support/sign-token.ts';
+import { mailsTo } from '../support/mailbox.ts';
 import { Client, createAccount, newAddress } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
@@ -129,11 +131,24 @@ test('accepts an email that only UserInfo contains', async () => {
   google.setClaimsInIdToken(true);
 });
 
-test('links an existing account with the verified email, which keeps its password and provider', async () => {
+test('links an existing account with the verified email, which keeps its password and provider and gets a notice', async () => {
   const account = await createAccount(store, { urls: running.urls });
   const { subject } = newPerson({ email: account.email.toUpperCase() });
   expect(await me(await signIn(subject))).toMatchObject({ id: account.user.id, oauth_provider: null });
   expect((await logIn(account)).status).toBe(200);
+  await eventually(async () => {
+    const notices = await mailsTo(account.email, 'identity-linked', running);
+    expect(notices).toEqual([expect.stringContaining('Subject: New way to log in to your Tocsin account')]);
+  });
+  // Later sign-ins link nothing.
+  await signIn(subject);
+  await eventually(async () => expect(await mailsTo(account.email, 'new-login', running)).not.toEqual([]));
+  expect(await mailsTo(account.email, 'identity-linked', running)).toHaveLength(1);
+});
+
+test('refuses an ID token that was issued to another client', async () => {
+  expect(await signIn(newPerson({ azp: 'another-client' }).subject)).toEqual({ error: 'invalid_response' });
+  expect(await signIn(newPerson({ azp: google.clientId }).subject)).toMatchObject({ access_token: expect.any(String) });
 });
 
 test('replaces an unverified account with the email and reuses its username', async () => {

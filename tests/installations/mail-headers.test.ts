@@ -4,7 +4,7 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startSmtpSimulator, type ReceivedMail } from '@tocsin/simulators/smtp-simulator.ts';
 import { newRegistration } from '../support/registration.ts';
-import { Client, createAccount } from '../support/stack.ts';
+import { Client, createAccount, made } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
 // Emails as a mail server receives them: recipients and bytes.
@@ -56,6 +56,34 @@ test.each(evils)('a team named %j cannot add headers or recipients to its invite
   ).toBe(201);
   const mail = await mailTo(email);
   expect([mail.to, headerNames(mail)]).toEqual([[email], usual]);
+});
+
+/** The decoded bodies of an email. */
+const bodies = ({ raw }: ReceivedMail): string =>
+  Buffer.from(
+    raw
+      .slice(raw.indexOf('\r\n\r\n'))
+      .replaceAll('=\r\n', '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  ).toString();
+
+test('a team name is not in the subject of its invites and does not become a link', async () => {
+  const { email, username } = newRegistration();
+  const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+  const json = { name: `t-${username.slice(4)}`, display_name: 'https://evil.example/x or www.evil.example' };
+  const team = await made(owner.client.call('POST', '/api/teams', { json }));
+  await made(owner.client.call('POST', `/api/teams/${team.id}/invites`, { json: { email, role: 'member' } }));
+  const mail = await mailTo(email);
+  expect(mail.raw).toMatch(/^Subject: Invitation to a team on Tocsin\r$/m);
+  const text = bodies(mail);
+  const links = text.match(/[a-z]+:\/\/[^\s"<]+/g)!;
+  expect(links.filter((link) => !link.startsWith(`${stack.urls[0]}/auth/accept-invite#token=`))).toEqual([]);
+  // Plain text, and three times in the HTML: the link, and its address as text.
+  expect(links.length).toBeGreaterThanOrEqual(3);
+  // The name is shown, but an email program does not recognize an address in it.
+  expect(text.replaceAll('\u2060', '')).toContain(json.display_name);
+  expect(text).not.toContain('evil.example');
 });
 
 test('a username from before the current rules cannot add headers or recipients to emails', async () => {

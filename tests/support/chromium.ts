@@ -33,9 +33,12 @@ export interface ChromiumUse {
 
 /**
  * Chromium for the tests of a file. A test fails if a page logs an error, throws one, or sends a request to another
- * server. `baseUrl` is by default that of the shared stack's first node.
+ * server. `baseUrl` is by default that of the shared stack's first node; `others` are servers that pages may use.
  */
-export function useChromium(baseUrl: () => string = () => testStack().urls[0]!): ChromiumUse {
+export function useChromium(
+  baseUrl: () => string = () => testStack().urls[0]!,
+  others: readonly string[] = [],
+): ChromiumUse {
   let browser: Browser;
   let faults: string[] = [];
   let mayRefuse = false;
@@ -67,7 +70,8 @@ export function useChromium(baseUrl: () => string = () => testStack().urls[0]!):
         void dialog.dismiss();
       });
       page.on('request', (request) => {
-        if (!request.url().startsWith(`${base}/`)) faults.push(`asks another server: ${request.url()}`);
+        if (![base, ...others].some((one) => request.url().startsWith(`${one}/`)))
+          faults.push(`asks another server: ${request.url()}`);
       });
       await page.goto(base + path);
       return page;
