@@ -37,6 +37,9 @@ export interface EventLog {
   /** Returns what this process could not read for the group since it started. */
   unread(group: string): UnreadRecords;
 
+  /** Returns how many members of the group did not respond, so that this process removed them, since it started. */
+  removedMembers(group: string): number;
+
   /**
    * Resolves if the log responds within two seconds and accepts records on a partition at least; throws otherwise, and
    * if it lost records that this process published or handled. For readiness.

@@ -5,7 +5,11 @@ import type { EventLog } from '../ports/event-log.ts';
  * Exposes the lag of a consumer group, measured at scrape time. Every process of an installation reports the same
  * value.
  */
-export function showLag(registry: Registry, eventLog: Pick<EventLog, 'lag' | 'unread'>, group: string): void {
+export function showLag(
+  registry: Registry,
+  eventLog: Pick<EventLog, 'lag' | 'unread' | 'removedMembers'>,
+  group: string,
+): void {
   new Gauge({
     name: `tocsin_${group}_lag_records`,
     help: `Records of the log that the ${group} has not processed, over all partitions; the same from every process`,
@@ -28,6 +32,14 @@ export function showLag(registry: Registry, eventLog: Pick<EventLog, 'lag' | 'un
     registers: [registry],
     collect() {
       this.set(eventLog.unread(group).lost);
+    },
+  });
+  new Gauge({
+    name: `tocsin_${group}_removed_members`,
+    help: `Processes that this ${group} removed from the group because they did not respond, since its start`,
+    registers: [registry],
+    collect() {
+      this.set(eventLog.removedMembers(group));
     },
   });
 }

@@ -2,6 +2,7 @@ import type { Connection } from 'mongoose';
 import type { Engine } from '../../ports/engine.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
+import type { PubSub } from '../../ports/bus/pub-sub.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { JobQueue } from '../../ports/job-queue.ts';
 import { openBullmqJobQueue } from './bullmq/bullmq-job-queue.ts';
@@ -35,7 +36,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
     own.add(() => deliveries.close());
     const jobQueue = await openClusterJobQueue(options);
     own.add(() => jobQueue.close());
-    const eventLog = await openKnownLog(connection, options);
+    const eventLog = await openKnownLog({ connection, bus }, options);
     own.add(() => eventLog.close());
     return {
       kind: 'cluster',
@@ -56,7 +57,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
  * Opens the log with the store's bases. Records it in a store without a log; throws if it does not belong to the store.
  */
 async function openKnownLog(
-  connection: Connection,
+  { connection, bus }: { connection: Connection; bus: PubSub },
   { stores, kafka, log }: Pick<ClusterOptions, 'stores' | 'kafka' | 'log'>,
 ): Promise<EventLog> {
   await requireNoImport(connection);
@@ -65,6 +66,7 @@ async function openKnownLog(
     ...kafkaConnection(stores, log),
     ...kafka,
     base: (partition) => baseOf(seen, partition),
+    bus,
   });
   try {
     requireKnownLog(seen, eventLog, kafka.topic);

@@ -66,6 +66,7 @@ export function tracedEventLog(log: EventLog, { tracing, system, name }: TracedL
     end: (partition) => log.end(partition),
     lag: (group) => log.lag(group),
     unread: (group) => log.unread(group),
+    removedMembers: (group) => log.removedMembers(group),
     ping: () => log.ping(),
     close: () => log.close(),
   };

@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../../domain/errors.ts';
 import type { LogRecord } from '../../../domain/messages/log-record.ts';
+import type { PubSub } from '../../../ports/bus/pub-sub.ts';
 import type { ConsumeOptions, Consumption, EventLog, LogHealth, UnreadRecords } from '../../../ports/event-log.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 import { GrowingPartitions } from './growing-partitions.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
-import { patchKafkaIdleTimer } from './kafka-idle-timer.ts';
+import { patchKafkaIdleTimer } from './patches/kafka-idle-timer.ts';
+import { listGroupMembers, removeGroupMember } from './kafka-group.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaMember } from './kafka-member.ts';
+import { sessionTimeoutMs } from './kafka-session.ts';
+import { GroupWatch } from './members/group-watch.ts';
 import { encodeKafkaRecord } from './kafka-record.ts';
 import { KafkaPublisher } from './kafka-publisher.ts';
-import { tolerateLostKafkaBrokers } from './tolerate-lost-kafka-brokers.ts';
+import { tolerateLostKafkaBrokers } from './patches/tolerate-lost-kafka-brokers.ts';
 import { ensureKafkaTopic, type KafkaTopicOptions } from './kafka-topic.ts';
 
 export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions {
@@ -18,6 +22,8 @@ export interface KafkaEventLogOptions extends KafkaConnection, KafkaTopicOptions
   readonly base?: (partition: number) => number;
   /** How often nodes and consumers check for partitions that an operator added. Default 15 s. */
   readonly partitionsCheckMs?: number;
+  /** Carries the beats of members. Without it, a group waits for Kafka's session timeout when a member dies. */
+  readonly bus?: Pick<PubSub, 'publish' | 'subscribe' | 'isConnected'>;
 }
 
 /** An event log on Kafka, with its cluster ID, because offsets are only valid on one cluster. */
@@ -102,6 +108,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #nextOffsets: Map<number, number>;
   readonly #halted = new Map<string, { readonly group: string; readonly reason: Error }>();
   readonly #lost = new Map<string, number>();
+  readonly #removed = new Map<string, number>();
   /** Why appends stopped; null while they are accepted. */
   #regression: Error | null = null;
   #closing: Promise<void> | undefined;
@@ -179,6 +186,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
       base: this.#base,
       consume,
       log: this.#options.log,
+      watch: this.#watch(consume.group),
       onHalted: (partition, reason) => this.#halt(consume.group, partition, reason),
       onLost: (partition, records) => this.#lose(consume.group, partition, records),
     });
@@ -190,6 +198,21 @@ class OpenKafkaEventLog implements KafkaEventLog {
         this.#members.delete(member);
       },
     };
+  }
+
+  #watch(group: string): GroupWatch | undefined {
+    const { bus, topic, log } = this.#options;
+    if (bus === undefined) return undefined;
+    const groupId = kafkaGroupId(topic, group);
+    return new GroupWatch({
+      bus,
+      group,
+      sessionTimeoutMs,
+      log,
+      listMembers: () => listGroupMembers(this.#admin, groupId),
+      removeMember: (memberId) => removeGroupMember(this.#context, { groupId, memberId }),
+      onRemoved: () => this.#removed.set(group, (this.#removed.get(group) ?? 0) + 1),
+    });
   }
 
   #halt(group: string, partition: number, reason: Error): void {
@@ -211,6 +234,10 @@ class OpenKafkaEventLog implements KafkaEventLog {
   unread(group: string): UnreadRecords {
     const halted = [...this.#halted.values()].filter((one) => one.group === group);
     return { haltedPartitions: halted.length, lost: this.#lost.get(group) ?? 0 };
+  }
+
+  removedMembers(group: string): number {
+    return this.#removed.get(group) ?? 0;
   }
 
   async end(partition: number): Promise<number> {

@@ -17,6 +17,7 @@ export class KafkaMember implements Consumption {
   readonly #joined = Promise.withResolvers<void>();
   readonly #handling = new Map<number, Promise<void>>();
   #hasJoined = false;
+  #session: KafkaSession | undefined;
   #running: Promise<void> | undefined;
 
   constructor(options: Omit<SessionOptions, 'onJoined' | 'handling' | 'handledUpTo'>) {
@@ -33,6 +34,7 @@ export class KafkaMember implements Consumption {
 
   /** Resolves once the member has joined the group or is closed. */
   start(): Promise<void> {
+    this.#options.watch?.start(() => this.#session?.hastenHeartbeats());
     this.#running = this.#run();
     return this.#joined.promise;
   }
@@ -40,6 +42,7 @@ export class KafkaMember implements Consumption {
   async close(): Promise<void> {
     this.#abort.abort();
     await this.#running;
+    await this.#options.watch?.close();
     this.#joined.resolve();
   }
 
@@ -49,7 +52,7 @@ export class KafkaMember implements Consumption {
     let pauseMs: number = rebuildPauseMs.first;
     while (!signal.aborted) {
       this.#hasJoined = false;
-      const reason = await this.#session(signal);
+      const reason = await this.#runSession(signal);
       if (signal.aborted) return;
       log.warn({ err: reason, group: consume.group, pauseMs }, 'log consumer ended, recreating it');
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -58,8 +61,9 @@ export class KafkaMember implements Consumption {
   }
 
   /** Runs one session; resolves with the reason of its end. */
-  async #session(signal: AbortSignal): Promise<unknown> {
+  async #runSession(signal: AbortSignal): Promise<unknown> {
     const session = new KafkaSession(this.#options);
+    this.#session = session;
     const closing = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     const failing = session.start().then(
       () => session.ended,
@@ -68,6 +72,7 @@ export class KafkaMember implements Consumption {
     const reason = await Promise.race([failing, session.ended, closing]);
     session.stop();
     if (signal.aborted) await this.#waitForHandlers();
+    else this.#options.watch?.renew();
     await session.leave();
     return reason;
   }

@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Consumer, EachBatchPayload } from 'kafkajs';
+import type { Cluster, Consumer, EachBatchPayload } from 'kafkajs';
 import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 import type { KafkaAdmin, PartitionBounds } from './kafka-admin.ts';
 import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
+import { assignerThat } from './kafka-group.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
+import { hastenHeartbeats } from './patches/isolate-kafka-fetches.ts';
+import type { GroupWatch } from './members/group-watch.ts';
 import { StallWatch } from './stall-watch.ts';
 import { within } from '../../../async/within.ts';
 
@@ -20,6 +23,8 @@ export interface SessionOptions {
   readonly base: (partition: number) => number;
   readonly consume: ConsumeOptions;
   readonly log: Logger;
+  /** Removes members that died. Without it, only the session timeout does. */
+  readonly watch: GroupWatch | undefined;
   readonly onJoined: () => void;
   /** Called when a partition is not read any more, because the log lost records that were handled. */
   readonly onHalted: (partition: number, reason: Error) => void;
@@ -35,9 +40,9 @@ export interface SessionOptions {
 const partitionsMax = 1_000;
 /** The duration of a fetch without records. Delays a seek and a close by up to this time. */
 const maxWaitMs = 250;
-/** How long the group waits for a member that died. */
+/** How long the group waits for a member that died, unless another one removes it. */
 export const sessionTimeoutMs = 10_000;
-/** How late the other members learn that one joined or left. */
+/** How late the other members learn that one joined or left, unless the bus reports it. */
 export const heartbeatIntervalMs = 2_000;
 /**
  * Half a session timeout: heartbeats are sent between fetches, and one missing response must not end the membership.
@@ -66,8 +71,10 @@ const shortLogPatienceMs = 15_000;
  */
 export class KafkaSession {
   readonly #options: SessionOptions;
+  readonly #clientId: string;
   readonly #client: KafkaClient;
   readonly #consumer: Consumer;
+  #cluster: Cluster | undefined;
   readonly #ended = Promise.withResolvers<unknown>();
   readonly #stallWatch = new StallWatch();
   readonly #openedAt = performance.now();
@@ -83,9 +90,14 @@ export class KafkaSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#client = kafkaClient(options.connection, { requestTimeoutMs, retries: outageRetries });
+    this.#clientId = options.watch?.clientId ?? options.connection.clientId;
+    this.#client = kafkaClient(
+      { ...options.connection, clientId: this.#clientId },
+      { requestTimeoutMs, retries: outageRetries },
+    );
     this.#consumer = this.#client.kafka.consumer({
       groupId: kafkaGroupId(options.topic, options.consume.group),
+      partitionAssigners: [assignerThat((cluster) => (this.#cluster = cluster))],
       sessionTimeout: sessionTimeoutMs,
       heartbeatInterval: heartbeatIntervalMs,
       rebalanceTimeout: sessionTimeoutMs,
@@ -134,8 +146,17 @@ export class KafkaSession {
   async leave(): Promise<void> {
     clearTimeout(this.#commitTimer);
     await within(leaveTimeoutMs, 'the last commit', this.#commit()).catch(() => undefined);
-    await within(leaveTimeoutMs, 'leaving the group', this.#consumer.disconnect()).catch(() => undefined);
+    const leaving = this.#consumer.stop().then(() => {
+      this.#options.watch?.left(this.#clientId);
+      return this.#consumer.disconnect();
+    });
+    await within(leaveTimeoutMs, 'leaving the group', leaving).catch(() => undefined);
     this.#client.destroy();
+  }
+
+  /** Notices a rebalance sooner. */
+  hastenHeartbeats(): void {
+    if (this.#cluster !== undefined) hastenHeartbeats(this.#cluster);
   }
 
   /** Starts readers for the partitions of a new group generation, including partitions kept from the previous one. */
@@ -149,6 +170,7 @@ export class KafkaSession {
     if (!this.#hasJoined) this.#options.onJoined();
     this.#hasJoined = true;
     this.#isRejoining = false;
+    this.#options.watch?.joined();
     for (const reader of this.#readers.values()) this.#startReader(reader);
   }
 
@@ -281,6 +303,7 @@ export class KafkaSession {
   /** On a rebalance, aborts running batches and commits handled offsets while the membership is valid. */
   #release(): void {
     this.#isRejoining = true;
+    this.#options.watch?.rebalancing();
     this.#stopReaders();
     void this.#commit();
   }

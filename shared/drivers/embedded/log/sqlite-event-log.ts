@@ -174,6 +174,10 @@ class SqliteEventLog implements EventLog, MemberSource {
     return { haltedPartitions: 0, lost: 0 };
   }
 
+  removedMembers(): number {
+    return 0;
+  }
+
   ping(): Promise<LogHealth> {
     try {
       this.#file.db.exec('SELECT 1');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settledWithin } from '../../../async/settled-within.ts';
-import { TookTooLong, within } from '../../../async/within.ts';
+import { settledWithin } from '../../../../async/settled-within.ts';
+import { TookTooLong, within } from '../../../../async/within.ts';
 import { abandonRequests, type KafkajsBroker, type KafkajsBrokerPool } from './hedge-kafka-requests.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
 import { kafkajsPrototype, patchOnce } from './kafkajs-internals.ts';
@@ -17,12 +17,19 @@ interface Batch {
   readonly fetchedOffset: string;
 }
 
+/** Until this time (`performance.now()`), the consumer sends a heartbeat after each fetch. */
+const hastenedUntil = Symbol('tocsin: hastened until');
+
+interface Hastened {
+  [hastenedUntil]?: number;
+}
+
 interface ConsumerGroup {
   readonly groupId: string;
   readonly sessionTimeout: number;
   /** The time of the last heartbeat. */
   readonly lastRequest: number;
-  readonly cluster: {
+  readonly cluster: Hastened & {
     readonly brokerPool: KafkajsBrokerPool;
     findBroker(broker: { nodeId: number }): Promise<KafkajsBroker>;
     getNodeIds(): readonly string[];
@@ -34,6 +41,8 @@ interface ConsumerGroup {
   };
   coordinator: KafkajsBroker;
   assigned(): readonly TopicPartitions[];
+  /** The assigned partitions that are not paused, by topic. */
+  getActiveTopicPartitions(): Readonly<Record<string, ReadonlySet<number>>>;
   filterPartitionsByNode(nodeId: string, partitions: readonly TopicPartitions[]): readonly TopicPartitions[];
   fetch(nodeId: string): Promise<Batch[]>;
   recoverFromFetch(error: Error & { readonly type?: string }): Promise<void>;
@@ -58,6 +67,8 @@ interface Watch {
   hasCoordinator: boolean;
 }
 
+/** The pause before the next fetch while all partitions are paused, as after their assignment; kafkajs waits 250 ms. */
+const pausedMs = 20;
 /** The pause before the next fetch from a broker that failed or does not lead a partition any more. */
 const retryPauseMs = 100;
 /** A fetch that takes longer may wait for a dead broker. Otherwise it takes 250 ms plus the transfer. */
@@ -65,6 +76,8 @@ const slowMs = 1_000;
 /** How often a consumer asks for new leaders after a failure, and how long. */
 const refreshIntervalMs = 400;
 const watchedMs = 15_000;
+/** Long enough for the broker to process the request that the rebalance begins with, and for three fetches. */
+const hastenedMs = 1_000;
 /** How long fetches wait for a heartbeat. */
 const heartbeatMs = 500;
 /** kafkajs's types of errors that mean that a partition has another leader. */
@@ -88,12 +101,21 @@ export function isolateKafkaFetches(): boolean {
     'assigned',
     'fetch',
     'filterPartitionsByNode',
+    'getActiveTopicPartitions',
     'heartbeat',
     'recoverFromFetch',
   ]);
   if (group === undefined) return false;
   patchOnce(group, isolate);
   return true;
+}
+
+/**
+ * Makes the consumer of this cluster notice a rebalance of its group with the next fetches instead of the next regular
+ * heartbeat.
+ */
+export function hastenHeartbeats(cluster: object): void {
+  (cluster as Hastened)[hastenedUntil] = performance.now() + hastenedMs;
 }
 
 function isolate(proto: ConsumerGroup): void {
@@ -109,6 +131,10 @@ function isolate(proto: ConsumerGroup): void {
   proto.fetch = async function (this: ConsumerGroup, nodeId) {
     const watch = watchOf(this);
     void refreshIfDue(this, watch);
+    if (isPaused(this)) {
+      await sleep(pausedMs);
+      return [];
+    }
     const fetching = watch.fetching.get(nodeId) ?? newFetching(fetch.call(this, nodeId));
     watch.fetching.set(nodeId, fetching);
     await settledWithin(slowMs, [fetching.batches]);
@@ -129,7 +155,8 @@ function isolate(proto: ConsumerGroup): void {
   proto.heartbeat = async function (this: ConsumerGroup, options) {
     const watch = watchOf(this);
     try {
-      await within(heartbeatMs, 'a heartbeat', heartbeat.call(this, options));
+      const isHastened = performance.now() < (this.cluster[hastenedUntil] ?? 0);
+      await within(heartbeatMs, 'a heartbeat', heartbeat.call(this, isHastened ? { interval: 0 } : options));
     } catch (error) {
       if (!(error instanceof TookTooLong) && !isBrokerFailure(error)) throw error;
       void findCoordinator(this, watch);
@@ -138,6 +165,10 @@ function isolate(proto: ConsumerGroup): void {
     }
   };
 }
+
+const isPaused = (group: ConsumerGroup): boolean =>
+  group.assigned().some(({ partitions }) => partitions.length > 0) &&
+  Object.values(group.getActiveTopicPartitions()).every(({ size }) => size === 0);
 
 const newWatch = (): Watch => ({
   fetching: new Map(),

@@ -1,5 +1,5 @@
 import kafkajs from 'kafkajs';
-import { hedged } from '../../../async/hedged.ts';
+import { hedged } from '../../../../async/hedged.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
 import { kafkajsPrototype, patchOnce } from './kafkajs-internals.ts';
 

@@ -1,4 +1,4 @@
-import { settledWithin } from '../../../async/settled-within.ts';
+import { settledWithin } from '../../../../async/settled-within.ts';
 import { hedgeKafkaRequests } from './hedge-kafka-requests.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
 import { isolateKafkaFetches } from './isolate-kafka-fetches.ts';
