@@ -23,6 +23,7 @@ const exposedHeaders = [
   'X-Per-Page',
   'Retry-After',
   'Idempotency-Replayed',
+  'X-Ignored',
 ];
 
 /**

@@ -47,6 +47,7 @@ test('scripts of the app can read responses, errors and the exposed headers', as
         'X-Total-Count',
         'Retry-After',
         'Idempotency-Replayed',
+        'X-Ignored',
       ]),
     );
   }

@@ -210,3 +210,40 @@ test('reports all invalid fields of a message in one response', async () => {
     body: { detail: `message: is required: send it as the body; ${faults}` },
   });
 });
+
+describe('X-Ignored', () => {
+  const ignored = async (answer: ReturnType<typeof publish>) => {
+    const { status, headers } = await answer;
+    return [status, headers.get('x-ignored')];
+  };
+  const names: Readonly<Record<string, readonly string[]>> = {
+    attach: ['X-Attach', 'Attach', 'a'],
+    filename: ['X-Filename', 'Filename', 'File', 'f'],
+    email: ['X-Email', 'X-E-Mail', 'Email', 'E-Mail', 'mail', 'e'],
+    call: ['X-Call', 'Call'],
+    cache: ['X-Cache', 'Cache'],
+    firebase: ['X-Firebase', 'Firebase'],
+  };
+  const json = (fields: object) => new Client().call('POST', '/', { json: { topic: name, message: 'x', ...fields } });
+
+  test.each(Object.keys(names))('names the field %s in headers, query and JSON', async (field) => {
+    for (const alias of names[field]!) {
+      expect([alias, await ignored(publish({ [alias]: 'no' }))]).toEqual([alias, [200, field]]);
+      expect([alias, await ignored(publish({}, `?${alias}=no`))]).toEqual([alias, [200, field]]);
+    }
+    expect(await ignored(json({ [field]: 'no' }))).toEqual([200, field]);
+    expect(await ignored(json({ [field]: null }))).toEqual([200, null]);
+  });
+
+  test('names each field once, in a fixed order, also for a repeated publish', async () => {
+    const headers = { Firebase: 'no', Cache: 'no', Email: 'a@example.org', Attach: 'https://example.org/a' };
+    const all = [200, 'attach,email,cache,firebase'];
+    const idempotent = { ...headers, 'Idempotency-Key': name };
+    for (let count = 0; count < 2; count += 1) expect(await ignored(publish(idempotent, '?attach=x&e=y'))).toEqual(all);
+    expect(await ignored(json({ firebase: 'no', filename: 'a', call: true }))).toEqual([200, 'filename,call,firebase']);
+  });
+
+  test('is absent without such fields', async () => {
+    expect(await ignored(publish({ Title: 't', Attach: ' ' }, '?email='))).toEqual([200, null]);
+  });
+});

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { parseJson, readBody } from '../../http/read-body.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { validate } from '../../http/validate.ts';
+import { headerOfIgnored, ignoredHeader, ignoredJsonFields } from './ignored-fields.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import {
   fieldOf,
@@ -39,6 +40,7 @@ const jsonPublishSchema = z
       )
       .nullish(),
     markdown: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
+    ...ignoredJsonFields,
   })
   .meta({
     examples: [
@@ -68,7 +70,7 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
       status: 200,
       schema: messageSchema.extend({ event: z.literal('message'), time: z.int(), expires: z.int() }),
       description: 'The message, durable and readable',
-      headers: replayedHeader,
+      headers: { ...replayedHeader, ...ignoredHeader },
     },
     async handle(context) {
       const json = await readJson(context);
@@ -77,12 +79,13 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
       const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
       const { timestamp, expiresAt } = published.message;
-      return publishReply(published, {
+      const body = {
         ...toMessageJson(published.message, topic.name),
         event: 'message',
         time: Math.floor(timestamp / 1000),
         expires: Math.floor(expiresAt / 1000),
-      });
+      };
+      return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context), json) });
     },
   });
 }

@@ -2,6 +2,7 @@ import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import type { RequestContext, Reply, Route } from '../../http/route.ts';
 import { route } from '../../http/route.ts';
 import { decodeUtf8, readBody } from '../../http/read-body.ts';
+import { headerOfIgnored, ignoredHeader } from './ignored-fields.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import { fieldOf, parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
 import { parseFields } from './parse-fields.ts';
@@ -26,7 +27,7 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
       status: 200,
       schema: messageSchema,
       description: 'The message, durable and readable',
-      headers: replayedHeader,
+      headers: { ...replayedHeader, ...ignoredHeader },
     },
     errors: publishErrors,
     load: (context) => loadWritableTopic(deps, context.caller, context.params['topic']!),
@@ -34,7 +35,8 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
       const fields = await readFields(context);
       const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
-      return publishReply(published, toMessageJson(published.message, topic.name));
+      const body = toMessageJson(published.message, topic.name);
+      return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context)) });
     },
   });
 }
@@ -53,11 +55,14 @@ async function readFields(context: RequestContext): Promise<MessageFields> {
   });
 }
 
-/** Success is always 200, also for a replay of the same key. */
-export function publishReply(published: Published, body: object): Reply {
+/** Success is always 200, also for a replay of the same key. `ignored` is the result of `headerOfIgnored`. */
+export function publishReply(
+  published: Published,
+  { body, ignored }: { readonly body: object; readonly ignored: Readonly<Record<string, string>> },
+): Reply {
   return {
     status: 200,
     body,
-    headers: published.isReplay ? { 'Idempotency-Replayed': 'true' } : published.headers,
+    headers: { ...ignored, ...(published.isReplay ? { 'Idempotency-Replayed': 'true' } : published.headers) },
   };
 }

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { FieldSources } from './message-fields.ts';
+
+/** The fields of ntfy that have no effect, in the order of `X-Ignored`, with their headers and query parameters. */
+const ignoredAliases = {
+  attach: ['x-attach', 'attach', 'a'],
+  filename: ['x-filename', 'filename', 'file', 'f'],
+  email: ['x-email', 'x-e-mail', 'email', 'e-mail', 'mail', 'e'],
+  call: ['x-call', 'call'],
+  cache: ['x-cache', 'cache'],
+  firebase: ['x-firebase', 'firebase'],
+} as const;
+
+const fields = Object.entries(ignoredAliases);
+
+const ofJson = z.unknown().optional().describe('Has no effect: `X-Ignored` of the response names it.');
+
+/** The same fields of a JSON publish, with any value. */
+export const ignoredJsonFields = {
+  attach: ofJson,
+  filename: ofJson,
+  email: ofJson,
+  call: ofJson,
+  cache: ofJson,
+  firebase: ofJson,
+} satisfies Record<keyof typeof ignoredAliases, z.ZodType>;
+
+/** For the OpenAPI document. */
+export const ignoredHeader = {
+  'X-Ignored': `The sent fields of ntfy that Tocsin does not support, comma-separated: ${fields.map(([field]) => `\`${field}\``).join(', ')}. Absent if there are none.`,
+};
+
+/**
+ * Returns the header that names the sent fields without effect, so that the publisher does not wait for it; empty
+ * without such fields. Empty values count as absent, as for other fields.
+ */
+export function headerOfIgnored(
+  { headers, query }: Pick<FieldSources, 'headers' | 'query'>,
+  json: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, string>> {
+  const sent = fields.filter(
+    ([field, names]) =>
+      isGiven(json[field]) ||
+      names.some((name) => isGiven(headers[name]) || (query.size > 0 && query.get(name)?.some(isGiven) === true)),
+  );
+  return sent.length === 0 ? {} : { 'X-Ignored': sent.map(([field]) => field).join(',') };
+}
+
+const isGiven = (value: unknown): boolean =>
+  typeof value === 'string' ? value.trim() !== '' : value !== undefined && value !== null;
