@@ -1,5 +1,6 @@
 import type { BenchSize } from './bench-size.ts';
 import type { FanOutFigures } from './measure-fan-out.ts';
+import type { IdleFigures } from './measure-idle.ts';
 import type { PublishFigures } from './measure-publishing.ts';
 import type { ReadingFigures } from './measure-reading.ts';
 import type { RetentionFigures } from './measure-retention.ts';
@@ -20,4 +21,5 @@ export interface BenchReport {
   readonly reading?: ReadingFigures;
   readonly retention?: RetentionFigures;
   readonly replay?: readonly ReplayFigures[];
+  readonly idle?: IdleFigures;
 }

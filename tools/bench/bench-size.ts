@@ -36,6 +36,15 @@ export interface BenchSize {
     readonly passes: number;
     readonly textBytes: number;
   };
+  readonly idle: {
+    /** Starts on existing data, after the first. */
+    readonly starts: number;
+    /** Streams whose memory is measured, after others that are opened first. */
+    readonly streams: number;
+    readonly warmUpStreams: number;
+    /** Duration of the measurement of CPU time. */
+    readonly seconds: number;
+  };
 }
 
 /** Produces the figures in the documentation; takes a few minutes. */
@@ -45,6 +54,7 @@ export const fullSize: BenchSize = {
   reading: { messages: [10_000, 1_000_000], topics: 1_000, readers: 16, secondsMax: 2 },
   retention: { messages: 3_000_000, publishesPerSecond: 300, secondsMax: 10 },
   replay: { messages: 100_000, readers: [1, 4], passes: 3, textBytes: 200 },
+  idle: { starts: 5, streams: 8_000, warmUpStreams: 1_000, seconds: 20 },
 };
 
 /** For CI, takes less than half a minute: verifies that everything runs and reveals large regressions. */
@@ -54,4 +64,5 @@ export const quickSize: BenchSize = {
   reading: { messages: [1_000, 10_000], topics: 20, readers: 4, secondsMax: 0.3 },
   retention: { messages: 40_000, publishesPerSecond: 100, secondsMax: 1 },
   replay: { messages: 10_000, readers: [1, 4], passes: 1, textBytes: 200 },
+  idle: { starts: 1, streams: 500, warmUpStreams: 100, seconds: 2 },
 };

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
-export type Transport = 'sse' | 'ws';
+export const transports = ['sse', 'ws'] as const;
+export type Transport = (typeof transports)[number];
 
 /** Receives the bytes of a message and the index of its text. The bytes are valid only during the call. */
 export type OnText = (bytes: Buffer, textAt: number) => void;

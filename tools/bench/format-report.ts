@@ -1,6 +1,7 @@
 import type { BenchReport } from './bench-report.ts';
 import { marksOf } from './marks.ts';
 import type { FanOutFigures } from './measure-fan-out.ts';
+import type { IdleFigures } from './measure-idle.ts';
 import type { PublishFigures } from './measure-publishing.ts';
 import type { ReadFigures, SearchedPublishFigures } from './measure-reading.ts';
 import type { PublishSpan, RetentionFigures } from './measure-retention.ts';
@@ -21,6 +22,7 @@ export function formatReport(report: BenchReport): string {
       : ['', 'Reading', readingTable(report.reading.reads), searchedPublishTable(report.reading.publishing)]),
     ...(report.retention === undefined ? [] : ['', 'Retention', retentionTable(report.retention)]),
     ...(report.replay === undefined ? [] : ['', 'Replay', replayTable(report.replay)]),
+    ...(report.idle === undefined ? [] : ['', 'Idle', ...idleTables(report.idle)]),
     '',
     ...marksOf(report).map(({ says, figure, passed }) => `${passed ? 'passed' : 'MISSED'}  ${says}: ${short(figure)}`),
     '',
@@ -249,6 +251,21 @@ function replayTable(figures: readonly ReplayFigures[]): string {
       one.missing,
     ]),
   );
+}
+
+function idleTables({ firstStart, start, streams, cpuPercent }: IdleFigures): string[] {
+  const starts = Object.entries({ 'on empty data': firstStart, 'on existing data': start });
+  return [
+    table(
+      ['start', 'seconds', 'CPU seconds', 'MB of the largest process'],
+      starts.map(([name, one]) => [name, short(one.seconds), short(one.cpuSeconds), whole(one.residentMb)]),
+    ),
+    table(
+      ['idle streams', 'transport', 'kB per stream'],
+      streams.map((one) => [one.streams, one.transport, short(one.kilobytesPerStream)]),
+    ),
+    `CPU without requests, % of a core: ${listed(cpuPercent)}`,
+  ];
 }
 
 function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {

@@ -5,6 +5,7 @@ import type { BenchReport } from './bench-report.ts';
 import { fullSize, quickSize } from './bench-size.ts';
 import { marksOf } from './marks.ts';
 import { measureFanOut } from './measure-fan-out.ts';
+import { measureIdle } from './measure-idle.ts';
 import { measurePublishing } from './measure-publishing.ts';
 import { measureReading } from './measure-reading.ts';
 import { measureRetention } from './measure-retention.ts';
@@ -13,9 +14,9 @@ import { formatReport } from './format-report.ts';
 import type { BenchEngines } from './start-tocsin.ts';
 import { useEngines } from './use-engines.ts';
 
-const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|retention|replay]... [--messages N] [--read TEXT] [--store DIR] [--quick] [--profile DIR]
+const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|retention|replay|idle]... [--messages N] [--read TEXT] [--store DIR] [--quick] [--profile DIR]
 
-Measures publishing and fan-out, each compared with a bare server and Express, then reading, retention and replay. Prints
+Measures publishing and fan-out, each compared with a bare server and Express, then reading, retention, replay and an idle server. Prints
 tables and one line of JSON per engine. Exits with 1 if a target is missed. The cluster runs on the engines in
 TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL, or on engines that the benchmark starts.
 
@@ -31,7 +32,7 @@ OTEL_* variables are passed to the servers, for example to measure the cost of t
 
 /** Filling its store takes minutes. */
 const askedForAlone = 'retention';
-const allParts = ['publishing', 'fan-out', 'reading', 'retention', 'replay'];
+const allParts = ['publishing', 'fan-out', 'reading', 'retention', 'replay', 'idle'];
 
 const options = {
   engine: { type: 'string', default: 'embedded' },
@@ -114,6 +115,7 @@ async function measureAll(
       : {}),
     ...(parts.includes('retention') ? { retention: await measureRetention(size.retention, tocsin) } : {}),
     ...(parts.includes('replay') ? { replay: await measureReplay(size.replay, tocsin) } : {}),
+    ...(parts.includes('idle') ? { idle: await measureIdle(size.idle, tocsin) } : {}),
     load: { before, after: loadavg()[0]! },
   };
 }

@@ -10,6 +10,8 @@ export interface Mark {
 
 const streamsMarked = 1_000;
 const messagesMarked = 1_000_000;
+/** Of the kinds of read of history. */
+const messagesPerPage = 100;
 const retentionMarked = 900_000;
 /** Allowance for a search that waits in the queue and for returning the error. */
 const searchEndMs = 1_000;
@@ -21,18 +23,25 @@ const searchEndMs = 1_000;
 export function marksOf(report: BenchReport): Mark[] {
   const { engine, publishing, fanOut, replay, size } = report;
   const marks: Mark[] = [];
-  const add = (says: string, figure: number | undefined, passes: (figure: number) => boolean) => {
+  const add: Add = (says, figure, passes) => {
     if (figure !== undefined) marks.push({ says, figure, passed: passes(figure) });
   };
   if (engine === 'embedded') {
     const at64 = publishing?.find(({ server, connections }) => server === 'tocsin' && connections === 64);
     add('publishing over 64 connections reaches half of Express', at64?.timesExpress, (times) => times >= 0.5);
+    add('publishing over 64 connections reaches half of node:http', at64?.timesBare, (times) => times >= 0.5);
+    const at1 = publishing?.find(({ server, connections }) => server === 'tocsin' && connections === 1);
+    add('CPU time of a publish on one connection within 400 µs', at1?.serverUs, (us) => us <= 400);
     const byLog = replay?.find(({ by, readers }) => by === 'log' && readers === 1);
     add('one reader of the log gets more than 50,000 messages/s', byLog?.perSecond, (perSecond) => perSecond > 50_000);
+    const bySse = replay?.find(({ by }) => by === 'sse');
+    add('a resuming SSE stream gets 150,000 messages/s', bySse?.perSecond, (perSecond) => perSecond >= 150_000);
   }
+  markIdle(report, add);
   markReading(report, add);
   markRetention(report, add);
   if (size.fanOut.streams < streamsMarked) return marks;
+  if (engine === 'embedded') markDeliveryCpu(report, add);
   for (const { transport, topics, latencyMs } of fanOut?.filter(({ server }) => server === 'tocsin') ?? []) {
     add(
       `99 % of deliveries to ${size.fanOut.streams} ${transport} streams${topics === 1 ? '' : ` of ${topics} topics`} within 100 ms`,
@@ -43,11 +52,48 @@ export function marksOf(report: BenchReport): Mark[] {
   return marks;
 }
 
+/** Adds a target, unless the run has no figure for it. */
+type Add = (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void;
+
+const startSecondsMax = 1;
+const startMbMax = 120;
+const streamKilobytesMax = { sse: 25, ws: 14 } as const;
+const idleClusterPercentMax = 8;
+
+/** A cluster's processes start together on the cores of the machine, so their time has no target. */
+function markIdle({ engine, idle }: BenchReport, add: Add): void {
+  if (idle === undefined) return;
+  const { start, streams, cpuPercent } = idle;
+  const percent = Object.values(cpuPercent).reduce((sum, one) => sum + one, 0);
+  if (engine === 'cluster') {
+    add('CPU of an idle cluster with its engines within 8 % of a core', percent, (all) => all <= idleClusterPercentMax);
+    return;
+  }
+  add('seconds from start to ready within 1', start.seconds, (seconds) => seconds <= startSecondsMax);
+  add('MB before the first request within 120', start.residentMb, (mb) => mb <= startMbMax);
+  for (const { transport, kilobytesPerStream } of streams) {
+    const max = streamKilobytesMax[transport];
+    add(`kB per idle ${transport} stream within ${max}`, kilobytesPerStream, (kilobytes) => kilobytes <= max);
+  }
+}
+
+const deliveryTimesBareMax = { sse: 1.2, ws: 1.4 } as const;
+
+function markDeliveryCpu({ fanOut }: BenchReport, add: Add): void {
+  for (const { transport, topics, cpuUs } of fanOut?.filter(({ server }) => server === 'tocsin') ?? []) {
+    const bare = fanOut!.find((one) => one.server === 'bare' && one.transport === transport);
+    if (bare === undefined || topics > 1) continue;
+    const max = deliveryTimesBareMax[transport];
+    add(
+      `CPU time of a delivery by ${transport} within ${max} times that of a bare server`,
+      cpuUs.server / bare.cpuUs.server,
+      (times) => times <= max,
+    );
+  }
+}
+
 /** Checks reads on the largest store, if it has at least `messagesMarked` messages. */
-function markReading(
-  { engine, reading }: BenchReport,
-  add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void,
-): void {
+function markReading({ engine, reading }: BenchReport, add: Add): void {
   const messages = Math.max(...(reading?.reads ?? []).map((one) => one.messages));
   if (messages < messagesMarked) return;
   const reads = reading!.reads.filter((one) => one.messages === messages);
@@ -63,6 +109,12 @@ function markReading(
     );
     return;
   }
+  const histories = reads.filter(({ read }) => read.startsWith('history'));
+  add(
+    'CPU time per message of history pages of 100 within 6 µs',
+    highest(histories.map(({ serverUs }) => serverUs / messagesPerPage)),
+    (us) => us <= 6,
+  );
   const pages = reads.filter(({ isPage }) => isPage).sort((a, b) => b.latencyMs.p99 - a.latencyMs.p99);
   add(
     `99 % of every kind of page within 50 ms (the slowest: ${pages[0]?.read})`,
@@ -88,10 +140,7 @@ function markReading(
 }
 
 /** Publish latency is checked only on a large store, where the removal outlasts the measurement. */
-function markRetention(
-  { retention }: BenchReport,
-  add: (says: string, figure: number | undefined, passes: (figure: number) => boolean) => void,
-): void {
+function markRetention({ retention }: BenchReport, add: Add): void {
   if (retention === undefined) return;
   add('removed messages equal expired messages: difference', retention.removed - retention.expired, (off) => off === 0);
   add('counts are exact after a removal: difference', retention.drift, (drift) => drift === 0);

@@ -1,5 +1,5 @@
 import type { BenchSize } from './bench-size.ts';
-import type { Transport } from './event-connection.ts';
+import { transports, type Transport } from './event-connection.ts';
 import type { FanOutLoad, FanOutResult } from './generate-fan-out.ts';
 import { runGenerator } from './run-generator.ts';
 import { startFloor } from './start-floor.ts';
@@ -13,8 +13,6 @@ export interface FanOutFigures extends FanOutResult {
   readonly topics: number;
   readonly transport: Transport;
 }
-
-const transports: readonly Transport[] = ['sse', 'ws'];
 
 /** Topics per stream in the multi-topic measurement. */
 const topicsOfStream = 20;

@@ -27,7 +27,7 @@ export const ignoredJsonFields = {
 
 /** For the OpenAPI document. */
 export const ignoredHeader = {
-  'X-Ignored': `The sent fields of ntfy that Tocsin does not support, comma-separated: ${fields.map(([field]) => `\`${field}\``).join(', ')}. Absent if there are none.`,
+  'X-Ignored': `The sent fields of ntfy that Tocsin does not support, comma-separated: ${fields.map(([field]) => `\`${field}\``).join(', ')}. Absent without such fields.`,
 };
 
 /**
