@@ -16,6 +16,8 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-slim
 ENV NODE_ENV=production NODE_OPTIONS=--disable-warning=TimeoutNegativeWarning HOST=0.0.0.0 DATA_DIR=/data
+# Processes load compiled code, without types, from here.
+ENV NODE_COMPILE_CACHE=/app/node_modules/.cache/tocsin
 WORKDIR /app
 # In the image, the runtime user owns only the data directory.
 RUN mkdir /data && chown node:node /data
@@ -25,6 +27,12 @@ COPY shared shared
 COPY simulators simulators
 COPY services services
 COPY cli cli
+# Node keeps a cache per user, so the runtime user fills it; afterwards only root can write it.
+RUN mkdir -p -m 777 "$NODE_COMPILE_CACHE"
+USER node
+RUN node --eval "for (const file of ['cli/commands/start-roles', 'shared/drivers/embedded/open-embedded', 'shared/drivers/cluster/open-cluster']) import('/app/' + file + '.ts')"
+USER root
+RUN chown -R root:root "$NODE_COMPILE_CACHE" && chmod -R u=rwX,go=rX "$NODE_COMPILE_CACHE"
 USER node
 EXPOSE 8080
 # Checks that the process responds; an orchestrator may replace a container that does not. /health/ready also checks the

@@ -2,58 +2,48 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '@tocsin/shared/runtime/package-version.ts';
 import { ConfigError } from '@tocsin/shared/platform/load-config.ts';
-import { auditCommand } from './commands/audit.ts';
-import { backupCommand, restoreCommand } from './commands/backup.ts';
-import { configCommand } from './commands/config.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { exportCommand } from './commands/export.ts';
-import { importCommand } from './commands/import.ts';
-import { keyCommand } from './commands/key.ts';
-import { loginCommand, logoutCommand } from './commands/login.ts';
-import { logCommand } from './commands/log.ts';
-import { publishCommand } from './commands/publish.ts';
-import { pushCommand } from './commands/push.ts';
-import { retentionCommand } from './commands/retention.ts';
-import { serveCommand } from './commands/serve.ts';
-import { simulateCommand } from './commands/simulate.ts';
-import { subscribeCommand } from './commands/subscribe.ts';
-import { teamCommand } from './commands/team.ts';
-import { topicCommand } from './commands/topic.ts';
-import { userCommand } from './commands/user.ts';
 
 /** Exit codes: 0 success, 1 failure, 2 wrong usage or configuration. */
 const failed = 1;
 const wrongUsage = 2;
 
+/** All commands in the order of the help text. Each loads its modules only if it is needed. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  login: async () => (await import('./commands/login.ts')).loginCommand(),
+  logout: async () => (await import('./commands/login.ts')).logoutCommand(),
+  publish: async () => (await import('./commands/publish.ts')).publishCommand(),
+  subscribe: async () => (await import('./commands/subscribe.ts')).subscribeCommand(),
+  log: async () => (await import('./commands/log.ts')).logCommand(),
+  user: async () => (await import('./commands/user.ts')).userCommand(),
+  topic: async () => (await import('./commands/topic.ts')).topicCommand(),
+  team: async () => (await import('./commands/team.ts')).teamCommand(),
+  key: async () => (await import('./commands/key.ts')).keyCommand(),
+  push: async () => (await import('./commands/push.ts')).pushCommand(),
+  audit: async () => (await import('./commands/audit.ts')).auditCommand(),
+  retention: async () => (await import('./commands/retention.ts')).retentionCommand(),
+  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
+  restore: async () => (await import('./commands/backup.ts')).restoreCommand(),
+  export: async () => (await import('./commands/export.ts')).exportCommand(),
+  import: async () => (await import('./commands/import.ts')).importCommand(),
+  simulate: async () => (await import('./commands/simulate.ts')).simulateCommand(),
+  config: async () => (await import('./commands/config.ts')).configCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+};
+
 const program = new Command('tocsin')
   .description('Topic notifications: publish text over HTTP; read it live, or later as history and as a log.')
-  .version(packageVersion, '--version', 'print the version')
-  .addCommand(serveCommand())
-  .addCommand(loginCommand())
-  .addCommand(logoutCommand())
-  .addCommand(publishCommand())
-  .addCommand(subscribeCommand())
-  .addCommand(logCommand())
-  .addCommand(userCommand())
-  .addCommand(topicCommand())
-  .addCommand(teamCommand())
-  .addCommand(keyCommand())
-  .addCommand(pushCommand())
-  .addCommand(auditCommand())
-  .addCommand(retentionCommand())
-  .addCommand(backupCommand())
-  .addCommand(restoreCommand())
-  .addCommand(exportCommand())
-  .addCommand(importCommand())
-  .addCommand(simulateCommand())
-  .addCommand(configCommand())
-  .addCommand(doctorCommand());
+  .version(packageVersion, '--version', 'print the version');
 program.addHelpText(
   'after',
   `
 With --json, errors are JSON on standard error too: {"error": "…"}.
 Exit codes: 0 success, 1 failure, 2 wrong usage or configuration.`,
 );
+// A text of the program itself may list all commands.
+const [name = ''] = process.argv.slice(2);
+for (const needed of Object.hasOwn(commands, name) ? [name] : Object.keys(commands))
+  program.addCommand(await commands[needed]!());
 const isJson = process.argv.slice(2, argumentsEnd()).includes('--json');
 throwInsteadOfExit(program);
 

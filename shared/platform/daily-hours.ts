@@ -1,4 +1,9 @@
-import { DateTime, IANAZone, type Zone } from 'luxon';
+import { createRequire } from 'node:module';
+import type * as Luxon from 'luxon';
+
+const require = createRequire(import.meta.url);
+/** Loaded at the first use, because few processes compute with time zones. */
+const luxon = (): typeof Luxon => require('luxon') as typeof Luxon;
 
 /** Daily hours in local time: `start` and `end` as `HH:MM`. They span midnight if the end is earlier than the start. */
 export interface DailyHours {
@@ -16,7 +21,7 @@ export interface Span {
 
 /** Whether the name is an IANA time zone. */
 export function isTimezone(name: string): boolean {
-  return /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name) && IANAZone.isValidZone(name);
+  return /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name) && luxon().IANAZone.isValidZone(name);
 }
 
 /**
@@ -25,7 +30,7 @@ export function isTimezone(name: string): boolean {
  * its second occurrence.
  */
 export function spanAt(hours: DailyHours, time: number): Span | null {
-  const today = DateTime.fromMillis(time, { zone: IANAZone.create(hours.timezone) });
+  const today = luxon().DateTime.fromMillis(time, { zone: luxon().IANAZone.create(hours.timezone) });
   // Includes hours that began yesterday, and tomorrow's, which a clock change near midnight can move to today.
   for (const days of [-1, 0, 1]) {
     const day = today.plus({ days });
@@ -40,9 +45,12 @@ export function spanAt(hours: DailyHours, time: number): Span | null {
  * Returns the instants at which the local clock shows the time on that day: one, or two if the clock is set back. For a
  * skipped time, returns the instant of the clock change.
  */
-function instantsOf(day: DateTime, clock: string): number[] {
+function instantsOf(day: Luxon.DateTime, clock: string): number[] {
   const [hour, minute] = clock.split(':').map(Number);
-  const at = DateTime.fromObject({ year: day.year, month: day.month, day: day.day, hour, minute }, { zone: day.zone });
+  const at = luxon().DateTime.fromObject(
+    { year: day.year, month: day.month, day: day.day, hour, minute },
+    { zone: day.zone },
+  );
   if (at.hour === hour && at.minute === minute)
     return at
       .getPossibleOffsets()
@@ -52,7 +60,7 @@ function instantsOf(day: DateTime, clock: string): number[] {
 }
 
 /** Returns the instant of the zone's last offset change within a day before the time. */
-function lastOffsetChange(time: number, zone: Zone): number {
+function lastOffsetChange(time: number, zone: Luxon.Zone): number {
   let [before, after] = [time - 86_400_000, time];
   const offset = zone.offset(after);
   while (after - before > 1) {

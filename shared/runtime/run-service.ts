@@ -4,6 +4,7 @@ import type { Engine } from '../ports/engine.ts';
 import { startHealth } from './health.ts';
 import { openEngine } from '../open-engine.ts';
 import { packageVersion } from './package-version.ts';
+import { collectGarbage } from '../platform/collect-garbage.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { withClosers, type Closers } from '../platform/lifecycle.ts';
 import { ConfigError, loadConfig, type Config } from '../platform/load-config.ts';
@@ -82,6 +83,7 @@ async function open(own: Closers, { config, log, tracing, start }: OpenOptions):
   const leaving = new AbortController();
   const health = await startHealth({ engine, config, metrics, leaving: leaving.signal });
   own.add(() => health.close());
+  await collectGarbage(); // before the service accepts requests
   const running = await start({ engine, config, clock: systemClock, log, metrics, tracing, leaving: leaving.signal });
   own.add(() => running.close());
   const close = async (): Promise<void> => {

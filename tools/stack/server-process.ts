@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../engines/free-ports.ts';
 
 const root = join(import.meta.dirname, '../..');
+/** The compile cache of `npm start`. */
+const compileCache = join(root, 'node_modules/.cache/tocsin');
 /** Time limit for a start: a server takes about 1 s on an idle machine and up to 10 s on a loaded one. */
 const startMsMaxDefault = 60_000;
 /** At these levels a server does not log `ready`. */
@@ -70,12 +72,12 @@ export class ServerProcess {
     const port = this.#url === undefined ? String(freePort) : new URL(this.#url).port;
     const metricsPort: Record<string, string> =
       freeMetricsPort === undefined ? {} : { METRICS_PORT: String(freeMetricsPort) };
-    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const { PATH, NODE_COMPILE_CACHE = compileCache } = process.env;
     const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...this.#args], {
       cwd: this.#nextRoot,
       env: {
         PATH: PATH ?? '',
-        ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+        NODE_COMPILE_CACHE,
         HOST: '127.0.0.1',
         PORT: port,
         ...metricsPort,

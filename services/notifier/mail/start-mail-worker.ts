@@ -9,9 +9,7 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import { join } from 'node:path';
 import { composeMail, type ComposeMailDeps } from './compose-mail.ts';
-import { openFileMailer } from './file-mailer.ts';
 import type { Mailer } from './mailer.ts';
-import { openSmtpMailer } from './smtp-mailer.ts';
 import { parseMailJob } from './parse-mail-job.ts';
 
 /** Concurrent emails: few, because mail servers treat many connections as abuse. */
@@ -31,7 +29,7 @@ export interface MailWorkerOptions {
 /** Starts sending the emails of the queue, over SMTP_URL or to files. `close` waits for running sends. */
 export function startMailWorker(options: MailWorkerOptions): Promise<{ close(): Promise<void> }> {
   return withClosers(async (own) => {
-    const mailer = openMailer(options);
+    const mailer = laterMailer(options);
     own.add(() => mailer.close());
     const worker = await options.jobQueue.work(mailQueue, {
       concurrency,
@@ -43,11 +41,27 @@ export function startMailWorker(options: MailWorkerOptions): Promise<{ close(): 
   });
 }
 
-function openMailer({ config, clock, log }: MailWorkerOptions): Mailer {
+/** Opened at the first email, because the library of mailers takes several megabytes. */
+function laterMailer(options: MailWorkerOptions): Mailer {
+  let opened: Promise<Mailer> | undefined;
+  return {
+    async send(kind, mail) {
+      await (await (opened ??= openMailer(options))).send(kind, mail);
+    },
+    async close() {
+      await (await opened)?.close();
+    },
+  };
+}
+
+async function openMailer({ config, clock, log }: MailWorkerOptions): Promise<Mailer> {
   const from = config.MAIL_FROM;
-  return config.SMTP_URL === undefined
-    ? openFileMailer({ folder: join(config.DATA_DIR, 'mail'), from, clock, log })
-    : openSmtpMailer({ url: config.SMTP_URL, from, connections: concurrency });
+  if (config.SMTP_URL === undefined) {
+    const { openFileMailer } = await import('./file-mailer.ts');
+    return openFileMailer({ folder: join(config.DATA_DIR, 'mail'), from, clock, log });
+  }
+  const { openSmtpMailer } = await import('./smtp-mailer.ts');
+  return openSmtpMailer({ url: config.SMTP_URL, from, connections: concurrency });
 }
 
 /**

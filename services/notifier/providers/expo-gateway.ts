@@ -1,6 +1,7 @@
 import Expo, { type ExpoPushMessage, type ExpoPushReceipt, type ExpoPushTicket } from 'expo-server-sdk';
 import { Agent } from 'undici';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { expoLimits } from './expo-limits.ts';
 import { noAnswer, watchedAgent, type Answer } from './watched-agent.ts';
 import type { PushGateway, PushRequest, PushResult, Receipts } from './push-gateway.ts';
 import { foreignResponse, isTemporaryError, temporaryError } from './temporary-error.ts';
@@ -18,8 +19,6 @@ export interface ExpoGatewayOptions {
 
 /** https://docs.expo.dev/push-notifications/faq/: Expo rejects a project's requests beyond this rate. */
 const pushesPerSecond = 600;
-/** The part of the 4,096 bytes that remains after the fields that Expo adds for Apple and Google. */
-const payloadBytesMax = 3_584;
 /** The maximum time to live of FCM: four weeks. */
 const ttlSecondsMax = 28 * 86_400;
 /** Android shows no notification for a missing channel, so only a non-default setting names one. */
@@ -75,8 +74,7 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   };
 
   return {
-    batchSizeMax: Expo.pushNotificationChunkSizeLimit,
-    payloadBytesMax,
+    ...expoLimits,
     async send(batch) {
       const valid = batch.filter((push) => Expo.isExpoPushToken(push.pushToken));
       const results = valid.length === 0 ? [] : await sendUntil(clock() + (options.batchTimeoutMs ?? 2_500), valid);

@@ -1,4 +1,4 @@
-import * as oidc from 'openid-client';
+import type * as oidc from 'openid-client';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
@@ -66,7 +66,8 @@ async function profileOf(
   if (begun === null || begun.state !== context.searchParams.get('state')) throw new SignInFailed('invalid_state');
   const current = new URL(google.redirectUri);
   current.search = context.searchParams.toString();
-  const tokens = await oidc.authorizationCodeGrant(configuration, current, {
+  const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client');
+  const tokens = await authorizationCodeGrant(configuration, current, {
     pkceCodeVerifier: begun.codeVerifier,
     expectedState: begun.state,
     expectedNonce: begun.nonce,
@@ -77,6 +78,6 @@ async function profileOf(
   // Providers may omit the email from the ID token (OpenID Connect Core §5.4).
   const { userinfo_endpoint: more } = configuration.serverMetadata();
   if (claims['email'] !== undefined || more === undefined) return toProfile('google', claims.sub, claims);
-  const userInfo = await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
+  const userInfo = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
   return toProfile('google', claims.sub, claimsOf(claims, userInfo));
 }

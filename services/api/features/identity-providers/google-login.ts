@@ -1,4 +1,3 @@
-import * as oidc from 'openid-client';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
@@ -31,6 +30,7 @@ export function googleLogin(deps: Pick<ApiDeps, 'appUrl' | 'log'>, google: Googl
       const provider = google.provider();
       return orRedirectWithError({ ...deps, appState }, async () => {
         const configuration = await provider();
+        const oidc = await import('openid-client');
         const login = {
           state: oidc.randomState(),
           nonce: oidc.randomNonce(),

@@ -1,6 +1,6 @@
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import * as oidc from 'openid-client';
+import type * as oidc from 'openid-client';
 
 /** A slower provider counts as unavailable, because a person is waiting. */
 const timeoutSeconds = 10;
@@ -31,22 +31,26 @@ export function googleProvider(config: Config, clock: Clock): GoogleProvider | n
   };
 }
 
-function discover(issuer: URL, clientId: string, clientSecret: string): Promise<oidc.Configuration> {
+/** Loads its library, which most processes do not need. */
+async function discover(issuer: URL, clientId: string, clientSecret: string): Promise<oidc.Configuration> {
+  const library = await import('openid-client');
   // An http: issuer is a provider on the operator's network. The ID token's signature is always checked.
   const isInsecure = issuer.protocol === 'http:';
-  return oidc.discovery(issuer, clientId, undefined, clientAuthentication(clientSecret), {
+  return library.discovery(issuer, clientId, undefined, clientAuthentication(library, clientSecret), {
     timeout: timeoutSeconds,
-    execute: [oidc.enableNonRepudiationChecks, ...(isInsecure ? [oidc.allowInsecureRequests] : [])],
+    execute: [library.enableNonRepudiationChecks, ...(isInsecure ? [library.allowInsecureRequests] : [])],
   });
 }
 
 /** The provider's preferred way to send the secret; HTTP Basic by default (OpenID Connect Discovery §3). */
-function clientAuthentication(clientSecret: string): oidc.ClientAuth {
+function clientAuthentication(library: typeof oidc, clientSecret: string): oidc.ClientAuth {
   return (server, client, body, headers) => {
     const offered = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const method = offered.find((one) => one === 'client_secret_basic' || one === 'client_secret_post');
     const send =
-      method === 'client_secret_post' ? oidc.ClientSecretPost(clientSecret) : oidc.ClientSecretBasic(clientSecret);
+      method === 'client_secret_post'
+        ? library.ClientSecretPost(clientSecret)
+        : library.ClientSecretBasic(clientSecret);
     send(server, client, body, headers);
   };
 }

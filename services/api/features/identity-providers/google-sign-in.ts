@@ -1,5 +1,4 @@
 import { AppError, isUnavailable } from '@tocsin/shared/domain/errors.ts';
-import * as oidc from 'openid-client';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { Reply } from '../../http/route.ts';
 import { googleProvider, type GoogleProvider } from './google-provider.ts';
@@ -54,7 +53,7 @@ export async function orRedirectWithError(
   try {
     return await step();
   } catch (error) {
-    const fault = faultOf(error);
+    const fault = await faultOf(error);
     if (fault === 'server_error') deps.log.error({ err: error }, 'sign-in with Google failed because of a bug');
     else if (!(error instanceof SignInFailed))
       deps.log.warn({ reason: reasonOf(error), fault }, 'sign-in with Google failed');
@@ -69,9 +68,10 @@ function reasonOf(error: unknown): { message: string; code: unknown } {
   return { message, code: code ?? cause?.code };
 }
 
-function faultOf(error: unknown): SignInFault {
+async function faultOf(error: unknown): Promise<SignInFault> {
   if (error instanceof SignInFailed) return error.fault;
   if (isUnavailable(error)) return 'temporarily_unavailable';
+  const oidc = await import('openid-client');
   if (error instanceof oidc.AuthorizationResponseError)
     return error.error === 'access_denied' ? 'access_denied' : 'invalid_response';
   if (error instanceof oidc.ResponseBodyError) return 'invalid_response';
