@@ -33,6 +33,7 @@ const patientFaults = [
   'mongo-stalled-failover',
   'moving',
   'npm-start',
+  'popular-topic',
   'provider-faults',
   'redis-failover',
   'restored-cluster',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readTestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
+import { readTestEngines, type TestEngines } from '@tocsin/shared/testing/read-test-engines.ts';
 import {
   startClusterStack,
   startEmbeddedStack,
@@ -12,9 +12,19 @@ import {
  * configuration. On the cluster it is one process by default; `layout` requests several API nodes or separate workers.
  */
 export function startOwnStack(env: Record<string, string> = {}, layout: ClusterLayout = 'single'): Promise<Stack> {
-  if (process.env['TOCSIN_ENGINE'] !== 'cluster') return startEmbeddedStack({ env });
+  if (process.env['TOCSIN_ENGINE'] !== 'cluster') return startStackOn(undefined, env, layout);
   const engines = readTestEngines();
   if (engines === undefined) throw new Error('TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL are not set');
+  return startStackOn(engines, env, layout);
+}
+
+/** A new installation on the engines, or an embedded one without engines. */
+export function startStackOn(
+  engines: TestEngines | undefined,
+  env: Record<string, string>,
+  layout: ClusterLayout,
+): Promise<Stack> {
+  if (engines === undefined) return startEmbeddedStack({ env });
   const run = randomBytes(4).toString('hex');
   const mongoUrl = new URL(engines.mongoUrl);
   mongoUrl.pathname = `/tocsin_${run}`;
