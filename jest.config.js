@@ -35,6 +35,7 @@ const patientFaults = [
   'npm-start',
   'popular-topic',
   'provider-faults',
+  'provider-outage',
   'redis-failover',
   'restored-cluster',
   'retention-kill',
