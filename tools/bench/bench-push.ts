@@ -16,11 +16,12 @@ import { startPushSimulators, type PushSimulators } from './push-simulators.ts';
 import { removeRun, startStack, type BenchEngines } from './start-tocsin.ts';
 import { useEngines } from './use-engines.ts';
 
-const usage = `Usage: npm run -s bench:push [-- --engine embedded|cluster|both] [--devices N] [--priority N] [--profile DIR]
+const usage = `Usage: npm run -s bench:push [-- --engine embedded|cluster|both] [--devices N] [--priority N] [--notifiers N]
+                                [--profile DIR]
 
 Pushes one message to many devices (50 % APNs, 40 % FCM, 10 % Expo) through simulators that are processes of their own and
 answer after 50 ms, and prints one line of JSON for each engine: 100,000 devices on a cluster, 20,000 embedded.
-Meanwhile another topic is published to, ten times a second.
+Meanwhile another topic is published to, ten times a second. A cluster has one notifier by default.
 `;
 
 const latencyMs = 50;
@@ -34,12 +35,14 @@ async function main(args: string[]): Promise<number> {
       engine: { type: 'string', default: 'both' },
       devices: { type: 'string' },
       priority: { type: 'string', default: '3' },
+      notifiers: { type: 'string', default: '1' },
       profile: { type: 'string' },
     },
   });
   const count = values.devices === undefined ? undefined : Number(values.devices);
-  const isCount = count === undefined || (Number.isInteger(count) && count > 0);
-  if (!['embedded', 'cluster', 'both'].includes(values.engine) || !/^[1-5]$/.test(values.priority) || !isCount) {
+  const notifiers = Number(values.notifiers);
+  const areCounts = [count ?? 1, notifiers].every((one) => Number.isInteger(one) && one > 0);
+  if (!['embedded', 'cluster', 'both'].includes(values.engine) || !/^[1-5]$/.test(values.priority) || !areCounts) {
     process.stderr.write(usage);
     return 2;
   }
@@ -48,6 +51,7 @@ async function main(args: string[]): Promise<number> {
     const figures = await measure(engines, {
       count: count ?? (engines === undefined ? 20_000 : 100_000),
       priority: values.priority,
+      notifiers,
       profileDir,
     });
     process.stdout.write(
@@ -62,6 +66,7 @@ async function main(args: string[]): Promise<number> {
 interface Asked {
   readonly count: number;
   readonly priority: string;
+  readonly notifiers: number;
   readonly profileDir: string | undefined;
 }
 
@@ -70,13 +75,19 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
   const simulators = await startPushSimulators(dir, latencyMs);
   try {
     const stack = await startStack(
-      { engines, profileDir: asked.profileDir, env: { ...simulators.env, ...watchedLoop(dir) } },
+      {
+        engines,
+        profileDir: asked.profileDir,
+        notifiers: asked.notifiers,
+        env: { ...simulators.env, ...watchedLoop(dir) },
+      },
       dir,
     );
     try {
       return {
         engine: stack.engine,
         devices: asked.count,
+        ...(engines === undefined ? {} : { notifiers: asked.notifiers }),
         ...(await pushOnce(stack, { ...simulators.pids, ...engines?.pids }, { simulators, dir, ...asked })),
       };
     } finally {
@@ -103,22 +114,22 @@ async function pushOnce(
     const warming = await publish(account, warm.name, priority);
     await until(async () => (await simulators.tally(warming)).distinct === 20);
 
-    const { name, pid } = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'notifier');
+    const pushing = stack.servers.filter(({ name }) => /^(tocsin|notifier\d*)$/.test(name));
     const used = countEach({
       ...Object.fromEntries(stack.servers.map((server) => [server.name, server.pid])),
       ...others,
       bench: process.pid,
     });
     let rssMb = 0;
-    await loopDelay(dir, pid); // resets the measurement
+    await loopDelays(dir, pushing); // resets the measurement
     const publishedAt = Date.now();
     const messageId = await publish(account, big.name, priority);
     const concurrentPublishes = keepPublishing(account, other.name);
     await until(async () => {
-      rssMb = Math.max(rssMb, residentMb([pid]));
+      rssMb = Math.max(rssMb, ...pushing.map(({ pid }) => residentMb([pid])));
       return (await simulators.tally(messageId)).distinct === count;
     });
-    const loopDelayP99Ms = await loopDelay(dir, pid);
+    const loopDelayP99Ms = Math.max(...(await loopDelays(dir, pushing)));
     const publishMs = percentiles(await concurrentPublishes.stop());
     const counts = await until(async () => {
       const { body } = await account.client.call('GET', `/api/messages/${messageId}/deliveries`);
@@ -128,7 +139,7 @@ async function pushOnce(
     const { taken, distinct, lastAt } = await simulators.tally(messageId);
     return {
       perSecond: count / ((lastAt! - publishedAt) / 1_000),
-      cpuUsPerPush: cpuUs[name],
+      cpuUsPerPush: pushing.reduce((sum, { name }) => sum + cpuUs[name]!, 0),
       rssMb,
       loopDelayP99Ms,
       missed: count - distinct,
@@ -141,6 +152,9 @@ async function pushOnce(
     await store.close();
   }
 }
+
+const loopDelays = (dir: string, servers: readonly { readonly pid: number }[]): Promise<number[]> =>
+  Promise.all(servers.map(({ pid }) => loopDelay(dir, pid)));
 
 type Pids = Readonly<Record<string, number>>;
 

@@ -25,6 +25,8 @@ export interface TocsinOptions {
   readonly profileDir: string | undefined;
   /** Additional configuration. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Notifiers of a cluster; default 1. */
+  readonly notifiers?: number;
 }
 
 export interface BenchTopic {
@@ -88,7 +90,7 @@ const tracingVariables = (): Record<string, string> =>
  * the directory stores.
  */
 export function startStack(
-  { engines, profileDir, env: more }: Omit<TocsinOptions, 'topics'>,
+  { engines, profileDir, env: more, notifiers = 1 }: Omit<TocsinOptions, 'topics'>,
   dir: string,
 ): Promise<Stack> {
   const profiling = profileDir === undefined ? '' : `--cpu-prof --cpu-prof-dir=${profileDir}`;
@@ -110,6 +112,7 @@ export function startStack(
     redisUrl: engines.redisUrl,
     jwtSecret: randomBytes(32).toString('hex'),
     env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env },
+    notifiers,
     dir,
   });
 }

@@ -34,6 +34,8 @@ export interface ClusterOptions extends StackOptions {
   readonly jwtSecret: string;
   /** Default 2; a single process is one node. */
   readonly apiNodes?: number;
+  /** Default 1, named `notifier`, `notifier2` and so on; only with the layout `services`. */
+  readonly notifiers?: number;
   /** Default `services`. */
   readonly layout?: ClusterLayout;
   /** Differences in the configuration of single services, by name. */
@@ -87,14 +89,19 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
       Object.fromEntries([...api, workers]),
     );
   }
-  const workers = workerServices.map(
-    (name) => [name, [...(nodeFlags[name] ?? []), `services/${name}/main.ts`]] as const,
+  const more = Array.from({ length: (options.notifiers ?? 1) - 1 }, (_, index) => [`notifier${index + 2}`, 'notifier']);
+  const workers = [...workerServices.map((name) => [name, name]), ...more].map(
+    ([name, service]) => [name!, [...(nodeFlags[service!] ?? []), `services/${service}/main.ts`]] as const,
   );
+  const names = workers.map(([name]) => name);
   return startAll(
     'cluster',
     place,
     // Earlier versions needed the secret in all services.
-    { all: env, ...(options.firstRoot === undefined ? withoutJwtSecret(options.serviceEnv) : options.serviceEnv) },
+    {
+      all: env,
+      ...(options.firstRoot === undefined ? withoutJwtSecret(names, options.serviceEnv) : options.serviceEnv),
+    },
     Object.fromEntries([...api, ...workers]),
   );
 }
@@ -116,8 +123,11 @@ function placeOf({ dir, firstRoot }: StackOptions): Place {
 }
 
 /** Only the API needs the secret, as in docker-compose.yml. An empty variable counts as not set. */
-function withoutJwtSecret(serviceEnv: ClusterOptions['serviceEnv'] = {}): Record<string, Record<string, string>> {
-  return Object.fromEntries(workerServices.map((name) => [name, { JWT_SECRET: '', ...serviceEnv[name] }]));
+function withoutJwtSecret(
+  names: readonly string[],
+  serviceEnv: ClusterOptions['serviceEnv'] = {},
+): Record<string, Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, { JWT_SECRET: '', ...serviceEnv[name] }]));
 }
 
 /** The configuration of all services, and differences by service. */
