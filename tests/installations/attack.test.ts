@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { fuzzedRequests } from '../../tools/attack/fuzzed-requests.ts';
+import { pipelinedReads } from '../../tools/attack/pipelined-requests.ts';
 import { roleMatrix, type Role } from '../../tools/attack/role-matrix.ts';
 import { sharedAttacks } from '../../tools/attack/run-attacks.ts';
 import type { Attack, Target } from '../../tools/attack/target.ts';
@@ -89,6 +90,10 @@ beforeAll(async () => {
     { name: 'key of a disabled account', kind: 'invalid', headers: { 'X-API-Key': ofDisabled.key } },
     { name: 'token of another topic', kind: 'topic-token', headers: { 'X-Topic-Token': token.token } },
   );
+}, 60_000);
+
+test('the server holds against pipelined reads of history', async () => {
+  await expectHeld(pipelinedReads(credentials[0]!));
 }, 60_000);
 
 test('no role gets an object without access, on any route', async () => {

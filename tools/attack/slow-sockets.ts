@@ -3,8 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { whileHealthy, type Attack } from './target.ts';
 
-/** Headers must arrive within 15 s, which the server checks every 5 s; a closed socket is freed within a second. */
-const closedWithinMs = 25_000;
+/**
+ * Headers must arrive within 15 s and bodies within 60 s, which the server checks every 5 s; a closed socket is freed
+ * within a second.
+ */
+const closedWithinMs = { headers: 25_000, bodies: 75_000 } as const;
 const healthMsMax = 1_000;
 
 /** What a slow client sends before it stops. */
@@ -15,21 +18,25 @@ const beginnings = {
     'GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
 };
 
+/** Only in the long form, because a body may take a minute. */
+const halfBody = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"email":';
+
 /**
- * Opens connections that send nothing, half a request or a refused upgrade, and never close. The server must free them
- * all.
+ * Opens connections that send nothing, half a header, half a body or a refused upgrade, and never close. The server
+ * must free them all.
  */
 export const slowSockets: Attack = {
   name: 'slow sockets',
   async run(target) {
     const perKind = target.isQuick ? 60 : 300;
+    const withinMs = target.isQuick ? closedWithinMs.headers : closedWithinMs.bodies;
     const sockets: Socket[] = [];
     const { result, healthMs } = await whileHealthy(target, async () => {
       const began = performance.now();
-      for (const text of Object.values(beginnings))
+      for (const text of [...Object.values(beginnings), ...(target.isQuick ? [] : [halfBody])])
         for (let count = 0; count < perKind; count += 1) sockets.push(await open(target.url, text));
       const isOpen = () => sockets.filter(({ closed }) => !closed).length;
-      while (isOpen() > 0 && performance.now() - began < closedWithinMs) {
+      while (isOpen() > 0 && performance.now() - began < withinMs) {
         await pause(200);
         // After the server's FIN, only a failing write shows whether it freed the connection.
         for (const socket of sockets) if (socket.readableEnded && !socket.closed) socket.write('x');
