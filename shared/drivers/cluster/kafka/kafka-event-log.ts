@@ -102,6 +102,8 @@ class OpenKafkaEventLog implements KafkaEventLog {
   readonly #context: KafkaContext;
   readonly #base: (partition: number) => number;
   readonly #admin: KafkaAdmin;
+  /** Separate, because a failed request ends the others of its connection, and a group's coordinator may be silent. */
+  readonly #groupAdmin: KafkaAdmin;
   readonly #publisher: KafkaPublisher;
   readonly #members = new Set<KafkaMember>();
   /** The known end offset on the broker, per partition. */
@@ -118,6 +120,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
     this.#context = context;
     this.#base = options.base ?? (() => 0);
     this.#admin = admin;
+    this.#groupAdmin = new KafkaAdmin(context);
     this.#publisher = publisher;
     this.#partitions = new GrowingPartitions(partitions, {
       everyMs: partitionsCheckMsOf(options),
@@ -209,7 +212,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
       group,
       sessionTimeoutMs,
       log,
-      listMembers: () => listGroupMembers(this.#admin, groupId),
+      listMembers: () => listGroupMembers(this.#groupAdmin, groupId),
       removeMember: (memberId) => removeGroupMember(this.#context, { groupId, memberId }),
       onRemoved: () => this.#removed.set(group, (this.#removed.get(group) ?? 0) + 1),
     });
@@ -299,6 +302,6 @@ class OpenKafkaEventLog implements KafkaEventLog {
     this.#partitions.close();
     await Promise.all([...this.#members].map((member) => member.close()));
     await this.#publisher.close();
-    await this.#admin.close();
+    await Promise.all([this.#admin.close(), this.#groupAdmin.close()]);
   }
 }
