@@ -37,8 +37,13 @@ async function main(args: string[]): Promise<number> {
       priority: { type: 'string', default: '3' },
       notifiers: { type: 'string', default: '1' },
       profile: { type: 'string' },
+      help: { type: 'boolean', default: false },
     },
   });
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
   const count = values.devices === undefined ? undefined : Number(values.devices);
   const notifiers = Number(values.notifiers);
   const areCounts = [count ?? 1, notifiers].every((one) => Number.isInteger(one) && one > 0);

@@ -42,6 +42,7 @@ const options = {
   store: { type: 'string' },
   quick: { type: 'boolean', default: false },
   profile: { type: 'string' },
+  help: { type: 'boolean', default: false },
 } as const;
 
 interface Asked {
@@ -57,6 +58,10 @@ interface Asked {
 
 async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options });
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
   const kinds = values.engine === 'both' ? ['embedded', 'cluster'] : [values.engine];
   const parts = values.part ?? allParts.filter((part) => part !== askedForAlone);
   const messages = values.messages === undefined ? undefined : Number(values.messages);
