@@ -15,7 +15,7 @@ import type { RequestContext } from './http/route.ts';
 import { readQuery, requireCredentialOnce } from './http/read-query.ts';
 import { admit, sendError } from './http/run-route.ts';
 import { endSocket } from './server/end-socket.ts';
-import { websocketSink } from './live/websocket-sink.ts';
+import { WebSocketSink } from './live/websocket-sink.ts';
 
 /** Frames from clients are ignored; a larger one closes the connection with 1009. */
 const frameBytesMax = 64 * 1024;
@@ -29,7 +29,7 @@ export function upgrades(deps: ApiDeps): (request: IncomingMessage, socket: Dupl
   server.on('wsClientError', () => undefined); // `ws` must not respond itself
   const origins = allowedOrigins(deps);
   return (request, socket, head) => {
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroy);
     const response = refusalOn(deps, request, socket as Socket);
     const acceptSocket = () => {
       const accepted = accept(server, { request, socket, head, response });
@@ -78,7 +78,8 @@ async function open<L, Q extends z.ZodObject>(
   };
   const loaded = await route.load(context);
   requireCredentialOnce(context.searchParams, route);
-  await openStream(context, { loaded, query: readQuery(route.query, context) }, () => websocketSink(acceptSocket()));
+  const openSink = () => new WebSocketSink(acceptSocket(), request.socket);
+  await openStream(context, { loaded, query: readQuery(route.query, context) }, openSink);
 }
 
 function decode(segment: string): string {
@@ -97,6 +98,12 @@ interface Handshake {
   readonly response: ServerResponse;
 }
 
+// Listeners of open sockets: closures would retain the request.
+const ignore = (): void => undefined;
+function destroy(this: Duplex): void {
+  this.destroy();
+}
+
 /** `ws` completes a valid handshake synchronously. Throws 400 for an invalid one. */
 function accept(server: WebSocketServer, { request, socket, head, response }: Handshake): WebSocket {
   let accepted: WebSocket | undefined;
@@ -106,7 +113,7 @@ function accept(server: WebSocketServer, { request, socket, head, response }: Ha
   server.once('headers', addHeaders);
   server.handleUpgrade(request, socket, head, (webSocket) => {
     accepted = webSocket;
-    webSocket.on('error', () => undefined); // after a protocol error `ws` closes the socket
+    webSocket.on('error', ignore); // after a protocol error `ws` closes the socket
   });
   server.off('headers', addHeaders);
   if (accepted === undefined) throw new AppError('invalid', 'Not a valid WebSocket handshake');

@@ -22,7 +22,7 @@ export class Delivery {
   /** An estimate of the memory of the record with its wire formats. */
   readonly bytes: number;
   readonly #json: string;
-  #sseEventWithId: Buffer | undefined;
+  #sseChunk: Buffer | undefined;
   #frame: Buffer | undefined;
 
   constructor(record: { offset: number; type: RecordType; message: StoredMessage }, topicName: string) {
@@ -45,7 +45,17 @@ export class Delivery {
    * back.
    */
   get sseEventWithId(): Buffer {
-    return (this.#sseEventWithId ??= Buffer.from(`${this.#idLine()}event: ${this.type}\ndata: ${this.#json}\n\n`));
+    const { sseChunk } = this;
+    return sseChunk.subarray(sseChunk.indexOf('\n') + 1, -2);
+  }
+
+  /** The same as a chunk of a response (RFC 9112 §7.1). */
+  get sseChunk(): Buffer {
+    if (this.#sseChunk === undefined) {
+      const event = `${this.#idLine()}event: ${this.type}\ndata: ${this.#json}\n\n`;
+      this.#sseChunk = Buffer.from(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`);
+    }
+    return this.#sseChunk;
   }
 
   /** ASCII, so its length is also its number of bytes. */
@@ -53,8 +63,21 @@ export class Delivery {
     return this.type === 'message' ? `id: ${this.messageId}\n` : '';
   }
 
-  /** The WebSocket frame's text: the message object with its `type`. */
+  /** A WebSocket frame: the message object with its `type`. */
   get frame(): Buffer {
-    return (this.#frame ??= Buffer.from(`{"type":"${this.type}",${this.#json.slice(1)}`));
+    return (this.#frame ??= textFrame(`{"type":"${this.type}",${this.#json.slice(1)}`));
   }
+}
+
+/** Returns the only frame of a text of at least 126 bytes. A server does not mask it (RFC 6455 §5.2). */
+function textFrame(text: string): Buffer {
+  const bytes = Buffer.byteLength(text);
+  const isShort = bytes < 65_536;
+  const frame = Buffer.allocUnsafe((isShort ? 4 : 10) + bytes);
+  frame[0] = 0x81;
+  frame[1] = isShort ? 126 : 127;
+  if (isShort) frame.writeUInt16BE(bytes, 2);
+  else frame.writeBigUInt64BE(BigInt(bytes), 2);
+  frame.write(text, isShort ? 4 : 10);
+  return frame;
 }

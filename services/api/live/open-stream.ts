@@ -112,11 +112,14 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
     caller: request.caller,
     credential: request.credential,
     topicIds: request.topics.map(({ topic }) => topic.id),
-    authorize: () => request.authorize((topic) => sent.rename(topic)),
+    authorize: authorizeWith(request.authorize, sent),
   });
   sink.ready({ ...request.ready, connection_id: deps.makeId() }, sent.line());
   await run(deps, { sink, cursors, starts, deliver: (delivery) => sink.deliver(delivery, sent.moved(delivery)) });
 }
+
+/** A closure of `openStream` would retain the request with its headers. */
+const authorizeWith = (authorize: StreamRequest['authorize'], sent: SentPosition) => () => authorize(sent.rename);
 
 /** The start of a topic on a stream, with the ID of the position. */
 interface Start extends CursorStart {

@@ -21,8 +21,8 @@ function recentFrom(from: number, ...messages: StoredMessage[]): RecentMessages 
   return recent;
 }
 const shown = (deliveries: readonly Delivery[]) =>
-  deliveries.map(({ frame }) => {
-    const { topic, message, offset } = JSON.parse(frame.toString()) as {
+  deliveries.map(({ sseEvent }) => {
+    const { topic, message, offset } = JSON.parse(/^data: (.+)$/m.exec(sseEvent.toString())![1]!) as {
       topic: string;
       message: string;
       offset: number;

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import type { Delivery } from './delivery.ts';
 import { responseDrained } from './response-drained.ts';
-import type { StreamSink } from './stream-sink.ts';
+import type { EndReason, StreamSink } from './stream-sink.ts';
+import { writeTogether } from './write-together.ts';
 
 /** How long an EventSource waits before it reconnects, in milliseconds. */
 const retryMs = 2_000;
@@ -16,47 +18,64 @@ export const sseHeaders = {
 const pingEvent = Buffer.from('event: ping\ndata:\n\n');
 
 /** Server-Sent Events on an HTTP response. Sends the headers immediately. */
-export function sseSink(response: ServerResponse): StreamSink {
-  response.writeHead(200, sseHeaders);
-  response.flushHeaders();
-  response.socket?.setNoDelay(true);
-  const write = (chunk: Buffer | string) => {
-    if (!response.writableEnded && !response.destroyed) response.write(chunk);
-  };
-  return {
-    ready(data, idLine) {
-      // With an ID, so that a client that disconnects before its first message resumes from here.
-      write(`retry: ${retryMs}\n${idLine.toString()}event: ready\ndata: ${JSON.stringify(data)}\n\n`);
-    },
-    deliver(delivery, idLine) {
-      write(idLine === undefined ? delivery.sseEventWithId : Buffer.concat([idLine, delivery.sseEvent]));
-    },
-    ping() {
-      write(pingEvent);
-    },
-    get bufferedBytes() {
-      return response.writableLength;
-    },
-    drained() {
-      return responseDrained(response);
-    },
-    end(reason) {
-      if (reason === 'too-slow') {
-        response.destroy();
-        return;
-      }
-      if (reason === 'restart') write(`retry: ${Math.round(1_000 + Math.random() * restartSpreadMs)}\n\n`);
-      response.end();
-    },
-    cutOff() {
-      response.destroy();
-    },
-    get isClosed() {
-      return response.writableEnded || response.destroyed;
-    },
-    onClose(listener) {
-      if (response.destroyed) listener();
-      else response.once('close', listener);
-    },
-  };
+export class SseSink implements StreamSink {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    response.writeHead(200, sseHeaders);
+    response.flushHeaders();
+    response.socket?.setNoDelay(true);
+  }
+
+  ready(data: Readonly<Record<string, unknown>>, idLine: Buffer): void {
+    // With an ID, so that a client that disconnects before its first message resumes from here.
+    this.#write(`retry: ${retryMs}\n${idLine.toString()}event: ready\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  deliver(delivery: Delivery, idLine: Buffer | undefined): void {
+    const { socket, chunkedEncoding } = this.#response;
+    if (idLine !== undefined) this.#write(Buffer.concat([idLine, delivery.sseEvent]));
+    else if (socket === null || !chunkedEncoding) this.#write(delivery.sseEventWithId);
+    // Node would write each chunk in four parts.
+    else if (!this.isClosed && socket.writable) writeTogether(socket, delivery.sseChunk);
+  }
+
+  ping(): void {
+    this.#write(pingEvent);
+  }
+
+  get bufferedBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  drained(): Promise<void> {
+    return responseDrained(this.#response);
+  }
+
+  end(reason: EndReason): void {
+    if (reason === 'too-slow') {
+      this.cutOff();
+      return;
+    }
+    if (reason === 'restart') this.#write(`retry: ${Math.round(1_000 + Math.random() * restartSpreadMs)}\n\n`);
+    this.#response.end();
+  }
+
+  cutOff(): void {
+    this.#response.destroy();
+  }
+
+  get isClosed(): boolean {
+    return this.#response.writableEnded || this.#response.destroyed;
+  }
+
+  onClose(listener: () => void): void {
+    if (this.#response.destroyed) listener();
+    else this.#response.once('close', listener);
+  }
+
+  #write(event: Buffer | string): void {
+    if (!this.isClosed) this.#response.write(event);
+  }
 }

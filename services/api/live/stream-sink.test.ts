@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { createServer, get, type ServerResponse } from 'node:http';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
-import { sseSink } from './sse-sink.ts';
+import { SseSink } from './sse-sink.ts';
 import type { StreamSink } from './stream-sink.ts';
-import { websocketSink } from './websocket-sink.ts';
+import { WebSocketSink } from './websocket-sink.ts';
 
 /** The server's end of an HTTP stream whose client disconnected. */
 async function goneSse(): Promise<StreamSink> {
@@ -19,7 +19,7 @@ async function goneSse(): Promise<StreamSink> {
   request.destroy();
   await once(response, 'close');
   server.close();
-  return sseSink(response);
+  return new SseSink(response);
 }
 
 /** The server's end of a WebSocket whose client disconnected. */
@@ -27,12 +27,12 @@ async function goneWebSocket(): Promise<StreamSink> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const [socket] = (await once(server, 'connection')) as [WebSocket];
+  const [socket, request] = (await once(server, 'connection')) as [WebSocket, IncomingMessage];
   await once(client, 'open');
   client.terminate();
   await once(socket, 'close');
   server.close();
-  return websocketSink(socket);
+  return new WebSocketSink(socket, request.socket);
 }
 
 test.each([

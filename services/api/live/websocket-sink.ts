@@ -1,5 +1,8 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { Delivery } from './delivery.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
+import { writeTogether } from './write-together.ts';
 
 const closeCodes: Readonly<Record<EndReason, number>> = {
   'credential-ended': 4401,
@@ -11,52 +14,69 @@ const closeCodes: Readonly<Record<EndReason, number>> = {
 
 const pingFrame = JSON.stringify({ type: 'ping' });
 
-/** JSON frames on a WebSocket. */
-export function websocketSink(socket: WebSocket): StreamSink {
-  const write = (frame: Buffer | string, sent?: () => void) => {
-    if (socket.readyState === socket.OPEN) socket.send(frame, { binary: false }, sent);
-    else sent?.();
-  };
-  return {
-    ready(data) {
-      write(JSON.stringify({ type: 'ready', ...data }));
-    },
-    deliver(delivery) {
-      write(delivery.frame);
-    },
-    ping() {
-      write(pingFrame);
-      if (socket.readyState === socket.OPEN) socket.ping();
-    },
-    get bufferedBytes() {
-      return socket.bufferedAmount;
-    },
-    drained() {
-      if (socket.bufferedAmount === 0 || socket.readyState !== socket.OPEN) return Promise.resolve();
-      return new Promise((resolve) => {
-        const done = () => {
-          socket.off('close', done);
-          resolve();
-        };
-        socket.on('close', done);
-        // A ping is received after all earlier data.
-        socket.ping(undefined, false, done);
-      });
-    },
-    end(reason) {
-      // After buffered data, so that a slow client learns the reason when it reads further; `ws` waits at most 30
-      // seconds.
-      socket.close(closeCodes[reason], reason);
-    },
-    cutOff() {
-      socket.terminate();
-    },
-    get isClosed() {
-      return socket.readyState !== socket.OPEN;
-    },
-    onClose(listener) {
-      if (socket.readyState === socket.CLOSED) listener();
-      else socket.once('close', listener);
-    },
-  };
+/** JSON frames on a WebSocket, which uses the socket. */
+export class WebSocketSink implements StreamSink {
+  readonly #webSocket: WebSocket;
+  readonly #socket: Duplex;
+
+  constructor(webSocket: WebSocket, socket: Duplex) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+  }
+
+  ready(data: Readonly<Record<string, unknown>>): void {
+    this.#send(JSON.stringify({ type: 'ready', ...data }));
+  }
+
+  /** Writes the prepared frame: `ws` would create and write a header for each client. It writes whole frames, too. */
+  deliver(delivery: Delivery): void {
+    if (!this.isClosed) writeTogether(this.#socket, delivery.frame);
+  }
+
+  ping(): void {
+    this.#send(pingFrame);
+    if (!this.isClosed) this.#webSocket.ping();
+  }
+
+  get bufferedBytes(): number {
+    return this.#webSocket.bufferedAmount;
+  }
+
+  drained(): Promise<void> {
+    const webSocket = this.#webSocket;
+    if (webSocket.bufferedAmount === 0 || this.isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        webSocket.off('close', done);
+        resolve();
+      };
+      webSocket.on('close', done);
+      // A ping is received after all earlier data.
+      webSocket.ping(undefined, false, done);
+    });
+  }
+
+  /**
+   * After buffered data, so that a slow client learns the reason when it reads further; `ws` waits at most 30 seconds.
+   */
+  end(reason: EndReason): void {
+    this.#webSocket.close(closeCodes[reason], reason);
+  }
+
+  cutOff(): void {
+    this.#webSocket.terminate();
+  }
+
+  get isClosed(): boolean {
+    return this.#webSocket.readyState !== this.#webSocket.OPEN;
+  }
+
+  onClose(listener: () => void): void {
+    if (this.#webSocket.readyState === this.#webSocket.CLOSED) listener();
+    else this.#webSocket.once('close', listener);
+  }
+
+  #send(frame: string): void {
+    if (!this.isClosed) this.#webSocket.send(frame, { binary: false });
+  }
 }

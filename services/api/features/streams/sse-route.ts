@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { route, type Route } from '../../http/route.ts';
-import { sseHeaders, sseSink } from '../../live/sse-sink.ts';
+import { SseSink, sseHeaders } from '../../live/sse-sink.ts';
 import { positionHeaders } from './given-position.ts';
 import type { StreamKind, StreamRouteNames } from './stream-kind.ts';
 
@@ -20,7 +20,7 @@ export function sseRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>, names
     ...(kind.errors === undefined ? {} : { errors: kind.errors }),
     async handle(context, input) {
       if (context.request.method === 'HEAD') return { status: 200, headers: sseHeaders };
-      await kind.open(context, input, () => sseSink(context.response));
+      await kind.open(context, input, () => new SseSink(context.response));
       return null;
     },
   });
