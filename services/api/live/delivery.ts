@@ -23,6 +23,7 @@ export class Delivery {
   readonly bytes: number;
   readonly #json: string;
   #sseChunk: Buffer | undefined;
+  #sseEvent: Buffer | undefined;
   #frame: Buffer | undefined;
 
   constructor(record: { offset: number; type: RecordType; message: StoredMessage }, topicName: string) {
@@ -37,7 +38,7 @@ export class Delivery {
 
   /** The event without its `id:` line: `event: …`, `data: …` and the terminating empty line. */
   get sseEvent(): Buffer {
-    return this.sseEventWithId.subarray(this.#idLine().length);
+    return (this.#sseEvent ??= this.sseEventWithId.subarray(this.#idLine().length));
   }
 
   /**
