@@ -71,7 +71,7 @@ export const boundaries: readonly Boundary[] = [
   { of: 'services/api/http', mayImport: ['services/api/directory', ...sharedButDrivers] },
   { of: 'services/api/server', mayImport: ['services/api/http', ...sharedButDrivers] },
   { of: 'services/api/live', mayImport: ['services/api/directory', ...sharedButDrivers] },
-  { of: 'services/api/storing', mayImport: ['services/api/directory', ...sharedButDrivers] },
+  { of: 'services/api/storing', mayImport: sharedButDrivers },
   {
     of: 'services/api/*.ts',
     mayImport: [

@@ -18,7 +18,7 @@ import { findMember, teamMembers, teams } from '@tocsin/shared/collections/teams
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { CachedLookup, StoreWatch, type Lookup } from './cached-lookup.ts';
-import { subscribeLater } from './subscribe-later.ts';
+import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
 
 export type { Change };
 

@@ -1,6 +1,6 @@
 import { beatsChannel, type Beat } from '@tocsin/shared/domain/messages/fanout-beats.ts';
 import type { ChannelSubscription, PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
-import { subscribeLater } from '../directory/subscribe-later.ts';
+import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
 
 /** After three missing beats, a fan-out counts as silent. */
 const silentMs = 1_500;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { corkThisTurn } from '@tocsin/shared/async/cork-this-turn.ts';
 import type { Delivery } from './delivery.ts';
 import { responseDrained } from './response-drained.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
-import { writeTogether } from './write-together.ts';
 
 /** How long an EventSource waits before it reconnects, in milliseconds. */
 const retryMs = 2_000;
@@ -38,7 +38,10 @@ export class SseSink implements StreamSink {
     if (idLine !== undefined) this.#write(Buffer.concat([idLine, delivery.sseEvent]));
     else if (socket === null || !chunkedEncoding) this.#write(delivery.sseEventWithId);
     // Node would write each chunk in four parts.
-    else if (!this.isClosed && socket.writable) writeTogether(socket, delivery.sseChunk);
+    else if (!this.isClosed && socket.writable) {
+      corkThisTurn(socket);
+      socket.write(delivery.sseChunk);
+    }
   }
 
   ping(): void {

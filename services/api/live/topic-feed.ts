@@ -7,7 +7,7 @@ import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import type { Directory } from '../directory/directory.ts';
-import { subscribeLater } from '../directory/subscribe-later.ts';
+import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
 import { Delivery, messageDelivery } from './delivery.ts';
 import type { RecentBudget } from './recent-budget.ts';
 import { RecentMessages } from './recent-messages.ts';

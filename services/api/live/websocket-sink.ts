@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
+import { corkThisTurn } from '@tocsin/shared/async/cork-this-turn.ts';
 import type { WebSocket } from 'ws';
 import type { Delivery } from './delivery.ts';
 import type { EndReason, StreamSink } from './stream-sink.ts';
-import { writeTogether } from './write-together.ts';
 
 const closeCodes: Readonly<Record<EndReason, number>> = {
   'credential-ended': 4401,
@@ -30,7 +30,9 @@ export class WebSocketSink implements StreamSink {
 
   /** Writes the prepared frame: `ws` would create and write a header for each client. It writes whole frames, too. */
   deliver(delivery: Delivery): void {
-    if (!this.isClosed) writeTogether(this.#socket, delivery.frame);
+    if (this.isClosed) return;
+    corkThisTurn(this.#socket);
+    this.#socket.write(delivery.frame);
   }
 
   ping(): void {

@@ -3,7 +3,7 @@ import { storedReportsChannel, type StoredReport } from '@tocsin/shared/domain/m
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
-import { subscribeLater } from '../directory/subscribe-later.ts';
+import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
 import type { InlineStore } from './inline-store.ts';
 
 /**
@@ -103,11 +103,11 @@ export class FanOutStore implements InlineStore {
     state.storedUpTo = Math.max(state.storedUpTo, upTo);
     const stored = state.waiting.filter(({ record }) => record.offset <= upTo);
     if (stored.length > 0) this.#release(state, stored);
-    if (state.probe !== undefined && state.probe.offset <= upTo) this.#judge(partition, state, state.probe.since);
+    if (state.probe !== undefined && state.probe.offset <= upTo) this.#checkProbe(partition, state, state.probe.since);
   }
 
   /** Waits for the fan-out again if it has stored a probe in time. */
-  #judge(partition: number, state: PartitionState, since: number): void {
+  #checkProbe(partition: number, state: PartitionState, since: number): void {
     const now = this.#deps.clock();
     state.probe = undefined;
     if (now - since >= lateMs || now < state.avoidedUntil!) return;

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
+import { corkThisTurn } from '../../../async/cork-this-turn.ts';
 import { unavailable } from '../../../domain/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
 
@@ -109,20 +110,12 @@ export class RedisConnection {
   /** Runs commands. Throws `unavailable` if they fail or time out, and immediately while the connection is down. */
   async run<T>(commands: (redis: Redis) => Promise<T>): Promise<T> {
     if (!this.#isUp) throw unavailable(this.#part);
-    this.#writeTogether();
+    corkThisTurn(this.redis.stream);
     try {
       return await commands(this.redis);
     } catch (error) {
       throw unavailable(this.#part, error);
     }
-  }
-
-  /** Sends the commands of this turn of the event loop in one packet, because each write is a system call. */
-  #writeTogether(): void {
-    const { stream } = this.redis;
-    if (stream.writableCorked > 0) return;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
   }
 
   /** Drops an open but unusable connection, and reconnects. */

@@ -1,5 +1,6 @@
+import { subscribeLater } from '../../../../async/subscribe-later.ts';
 import type { Logger } from '../../../../platform/logger.ts';
-import { Unconfirmed, type ChannelSubscription, type PubSub } from '../../../../ports/bus/pub-sub.ts';
+import type { ChannelSubscription, PubSub } from '../../../../ports/bus/pub-sub.ts';
 import { memberBeatMs, newBeatingClientId, SilentMembers, type ListedMember } from './silent-members.ts';
 
 export interface GroupWatchOptions {
@@ -98,14 +99,12 @@ export class GroupWatch {
     await subscription?.close().catch(() => undefined); // an unavailable server has dropped the subscription anyway
   }
 
-  async #subscribe(): Promise<ChannelSubscription | undefined> {
-    try {
-      return await this.#options.bus.subscribe(this.#channel, (payload) => this.#receive(payload));
-    } catch (error) {
-      if (error instanceof Unconfirmed) return error.subscription;
-      this.#options.log.debug({ err: error, group: this.#options.group }, 'not listening to the members of the group');
+  #subscribe(): Promise<ChannelSubscription | undefined> {
+    const { bus, group, log } = this.#options;
+    return subscribeLater(bus, this.#channel, (payload) => this.#receive(payload)).catch((error: unknown) => {
+      log.debug({ err: error, group }, 'not listening to the members of the group');
       return undefined;
-    }
+    });
   }
 
   #startJoining(): void {

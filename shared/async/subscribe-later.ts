@@ -1,4 +1,4 @@
-import { Unconfirmed, type ChannelSubscription, type PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
+import { Unconfirmed, type ChannelSubscription, type PubSub } from '../ports/bus/pub-sub.ts';
 
 /**
  * Subscribes, or retries in the background while publish/subscribe is unavailable: callers use the stores until
