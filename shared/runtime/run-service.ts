@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import type { Engine } from '../ports/engine.ts';
 import { startHealth } from './health.ts';
 import { openEngine } from '../open-engine.ts';
 import { packageVersion } from './package-version.ts';
 import { collectGarbage } from '../platform/collect-garbage.ts';
+import { collectProcessMetrics } from './process-metrics.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { withClosers, type Closers } from '../platform/lifecycle.ts';
 import { ConfigError, loadConfig, type Config } from '../platform/load-config.ts';
@@ -78,7 +79,7 @@ async function open(own: Closers, { config, log, tracing, start }: OpenOptions):
   own.add(() => opened.close());
   const engine = tracedEngine(opened, tracing, config);
   const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
+  collectProcessMetrics(metrics);
   showQueues(metrics, engine.jobQueue);
   const leaving = new AbortController();
   const health = await startHealth({ engine, config, metrics, leaving: leaving.signal });

@@ -6,7 +6,7 @@ import type { ConsumeOptions, Consumption, EventLog, LogHealth, UnreadRecords } 
 import { KafkaAdmin } from './kafka-admin.ts';
 import { GrowingPartitions } from './growing-partitions.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
-import { patchKafkaIdleTimer } from './patches/kafka-idle-timer.ts';
+import { calmKafkaTimers } from './patches/calm-kafka-timers.ts';
 import { listGroupMembers, removeGroupMember } from './kafka-group.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaMember } from './kafka-member.ts';
@@ -47,7 +47,8 @@ const responseTimeoutMs = 2_000;
  * unreachable for ten seconds or reject the login for a second.
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
-  if (!patchKafkaIdleTimer()) options.log.debug('kafkajs has unexpected internals, not patching its idle timer');
+  if (!calmKafkaTimers())
+    options.log.debug('kafkajs has unexpected internals: idle connections will use more CPU time');
   if (!tolerateLostKafkaBrokers())
     options.log.warn('kafkajs has unexpected internals: the loss of one broker will affect all partitions');
   const context: KafkaContext = { ...options, clientLog: kafkaClientLog(options.log) };

@@ -11,17 +11,19 @@ export interface RedisConnectionOptions {
   /** The component that is unavailable without it, for error messages: `Bus`. */
   readonly part: string;
   readonly log: Logger;
+  /** Default 250; three times as long passes before a silent Redis counts as down. */
+  readonly heartbeatMs?: number;
   readonly redis?: RedisOptions;
 }
 
 /**
- * A silent Redis counts as down after three heartbeats without a received byte, or eight during the login. Streams then
- * read from the store, so this is most of their delay. Disconnecting from a Redis that is only slow costs a reconnect
- * and a read of the store.
+ * A silent Redis counts as down after three heartbeats without a received byte, or two seconds during the login.
+ * Streams then read from the store, so this is most of their delay. Disconnecting from a Redis that is only slow costs
+ * a reconnect and a read of the store.
  */
-const heartbeatMs = 250;
+const heartbeatMsDefault = 250;
 const silentHeartbeatsMax = 3;
-const handshakeHeartbeatsMax = 8;
+const handshakeMsMax = 2_000;
 /** The number of heartbeats between checks whether Redis is still the primary. */
 const heartbeatsPerRoleCheck = 4;
 const isReplica = 'it is a replica, which rejects writes';
@@ -44,6 +46,7 @@ export class RedisConnection {
   readonly #part: string;
   readonly #log: Logger;
   readonly #timer: NodeJS.Timeout;
+  readonly #handshakeHeartbeatsMax: number;
   readonly #listeners = new Set<(isUp: boolean) => void>();
   #isUp = false;
   #isClosed = false;
@@ -52,7 +55,7 @@ export class RedisConnection {
   #heartbeats = 0;
   #hasLoggedReplica = false;
 
-  constructor({ url, name, part, log, redis = {} }: RedisConnectionOptions) {
+  constructor({ url, name, part, log, heartbeatMs = heartbeatMsDefault, redis = {} }: RedisConnectionOptions) {
     this.#name = name;
     this.#part = part;
     this.#log = log;
@@ -84,6 +87,7 @@ export class RedisConnection {
     });
     this.redis.on('ready', () => this.#setUp(true));
     this.redis.on('close', () => this.#setUp(false));
+    this.#handshakeHeartbeatsMax = Math.ceil(handshakeMsMax / heartbeatMs);
     this.#timer = setInterval(() => this.#onHeartbeat(), heartbeatMs);
   }
 
@@ -153,7 +157,7 @@ export class RedisConnection {
     const isSilent = stream.bytesRead === this.#bytesRead;
     this.#silentHeartbeats = isSilent ? this.#silentHeartbeats + 1 : 0;
     this.#bytesRead = stream.bytesRead;
-    if (this.#silentHeartbeats >= (status === 'ready' ? silentHeartbeatsMax : handshakeHeartbeatsMax)) {
+    if (this.#silentHeartbeats >= (status === 'ready' ? silentHeartbeatsMax : this.#handshakeHeartbeatsMax)) {
       this.#log.warn({ connection: this.#name }, 'redis: no response');
       this.#drop();
     } else if (status === 'ready') {
