@@ -83,7 +83,7 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
       {
         engines,
         profileDir: asked.profileDir,
-        notifiers: asked.notifiers,
+        replicas: { notifier: asked.notifiers },
         env: { ...simulators.env, ...watchedLoop(dir) },
       },
       dir,

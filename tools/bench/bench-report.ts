@@ -5,6 +5,7 @@ import type { PublishFigures } from './measure-publishing.ts';
 import type { ReadingFigures } from './measure-reading.ts';
 import type { RetentionFigures } from './measure-retention.ts';
 import type { ReplayFigures } from './measure-replay.ts';
+import type { ScalingFigures } from './measure-scaling.ts';
 
 /** All figures of one engine in one run. Parts that were not requested are absent. */
 export interface BenchReport {
@@ -22,4 +23,5 @@ export interface BenchReport {
   readonly retention?: RetentionFigures;
   readonly replay?: readonly ReplayFigures[];
   readonly idle?: IdleFigures;
+  readonly scaling?: readonly ScalingFigures[];
 }

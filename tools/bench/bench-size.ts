@@ -45,6 +45,14 @@ export interface BenchSize {
     /** Duration of the measurement of CPU time. */
     readonly seconds: number;
   };
+  readonly scaling: {
+    /** The largest number of processes of a service. */
+    readonly processesMax: number;
+    readonly connections: number;
+    readonly requests: number;
+    readonly secondsMax: number;
+    readonly textBytes: number;
+  };
 }
 
 /** Produces the figures in the documentation; takes a few minutes. */
@@ -55,6 +63,7 @@ export const fullSize: BenchSize = {
   retention: { messages: 3_000_000, publishesPerSecond: 300, secondsMax: 10 },
   replay: { messages: 100_000, readers: [1, 4], passes: 3, textBytes: 200 },
   idle: { starts: 5, streams: 8_000, warmUpStreams: 4_000, seconds: 20 },
+  scaling: { processesMax: 4, connections: 64, requests: 20_000, secondsMax: 10, textBytes: 200 },
 };
 
 /** For CI, takes less than half a minute: verifies that everything runs and reveals large regressions. */
@@ -65,4 +74,5 @@ export const quickSize: BenchSize = {
   retention: { messages: 40_000, publishesPerSecond: 100, secondsMax: 1 },
   replay: { messages: 10_000, readers: [1, 4], passes: 1, textBytes: 200 },
   idle: { starts: 1, streams: 500, warmUpStreams: 100, seconds: 2 },
+  scaling: { processesMax: 2, connections: 64, requests: 2_000, secondsMax: 2, textBytes: 200 },
 };

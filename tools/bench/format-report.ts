@@ -7,6 +7,7 @@ import type { ReadFigures, SearchedPublishFigures } from './measure-reading.ts';
 import type { PublishSpan, RetentionFigures } from './measure-retention.ts';
 import { median } from './percentiles.ts';
 import type { ReplayFigures } from './measure-replay.ts';
+import type { ScalingFigures } from './measure-scaling.ts';
 
 /** Formats the report as text: tables, then the targets. */
 export function formatReport(report: BenchReport): string {
@@ -23,6 +24,7 @@ export function formatReport(report: BenchReport): string {
     ...(report.retention === undefined ? [] : ['', 'Retention', retentionTable(report.retention)]),
     ...(report.replay === undefined ? [] : ['', 'Replay', replayTable(report.replay)]),
     ...(report.idle === undefined ? [] : ['', 'Idle', ...idleTables(report.idle)]),
+    ...(report.scaling === undefined ? [] : ['', 'Scaling', scalingTable(report.scaling)]),
     '',
     ...marksOf(report).map(({ says, figure, passed }) => `${passed ? 'passed' : 'MISSED'}  ${says}: ${short(figure)}`),
     '',
@@ -63,6 +65,34 @@ function publishTable(figures: readonly PublishFigures[]): string {
       optional(one.enginesUs),
       short(one.generatorUs),
       one.not200,
+    ]),
+  );
+}
+
+function scalingTable(figures: readonly ScalingFigures[]): string {
+  const head = [
+    'service',
+    'processes',
+    'topics',
+    'msg/s',
+    'p99 ms',
+    'CPU µs by service',
+    'busiest process',
+    'MongoDB requests',
+    'Redis commands',
+  ];
+  return table(
+    head,
+    figures.map((one) => [
+      one.service,
+      one.processes,
+      one.topics,
+      whole(one.perSecond),
+      short(one.p99Ms),
+      listed(one.serviceUs),
+      `${whole(one.busiestShare * 100)} %`,
+      short(one.mongoRequests),
+      short(one.redisCommands),
     ]),
   );
 }

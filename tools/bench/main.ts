@@ -10,18 +10,20 @@ import { measurePublishing } from './measure-publishing.ts';
 import { measureReading } from './measure-reading.ts';
 import { measureRetention } from './measure-retention.ts';
 import { measureReplay } from './measure-replay.ts';
+import { measureScaling } from './measure-scaling.ts';
 import { formatReport } from './format-report.ts';
 import type { BenchEngines } from './start-tocsin.ts';
 import { useEngines } from './use-engines.ts';
 
-const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|retention|replay|idle]... [--messages N] [--read TEXT] [--store DIR] [--quick] [--profile DIR]
+const usage = `Usage: npm run -s bench -- [--engine embedded|cluster|both] [--part publishing|fan-out|reading|retention|replay|idle|scaling]... [--messages N] [--read TEXT] [--store DIR] [--quick] [--profile DIR]
 
-Measures publishing and fan-out, each compared with a bare server and Express, then reading, retention, replay and an idle server. Prints
+Measures publishing and fan-out, each compared with a bare server and Express, then reading, retention, replay, an idle server, and clusters
+with more processes of one service. Prints
 tables and one line of JSON per engine. Exits with 1 if a target is missed. The cluster runs on the engines in
 TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL, or on engines that the benchmark starts.
 
 --messages  size of the larger store of reading, and of the store of retention
---part      runs only these parts; retention runs only if requested
+--part      runs only these parts; retention and scaling (of a cluster) run only if requested
 --read      measures only the kinds of read whose name contains the text
 --store     keeps the stores of reading in the directory (a cluster's on its engines) and reuses them
 --quick     a short run of less than half a minute, for CI
@@ -30,9 +32,9 @@ TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL, or on engines that the be
 OTEL_* variables are passed to the servers, for example to measure the cost of tracing.
 `;
 
-/** Filling its store takes minutes. */
-const askedForAlone = 'retention';
-const allParts = ['publishing', 'fan-out', 'reading', 'retention', 'replay', 'idle'];
+/** They take minutes: one fills a store, the other starts many clusters. */
+const askedForAlone = ['retention', 'scaling'];
+const allParts = ['publishing', 'fan-out', 'reading', 'retention', 'replay', 'idle', 'scaling'];
 
 const options = {
   engine: { type: 'string', default: 'embedded' },
@@ -63,7 +65,7 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const kinds = values.engine === 'both' ? ['embedded', 'cluster'] : [values.engine];
-  const parts = values.part ?? allParts.filter((part) => part !== askedForAlone);
+  const parts = values.part ?? allParts.filter((part) => !askedForAlone.includes(part));
   const messages = values.messages === undefined ? undefined : Number(values.messages);
   const isSize = messages === undefined || (Number.isInteger(messages) && messages >= 1_000);
   if (
@@ -121,6 +123,9 @@ async function measureAll(
     ...(parts.includes('retention') ? { retention: await measureRetention(size.retention, tocsin) } : {}),
     ...(parts.includes('replay') ? { replay: await measureReplay(size.replay, tocsin) } : {}),
     ...(parts.includes('idle') ? { idle: await measureIdle(size.idle, tocsin) } : {}),
+    ...(parts.includes('scaling') && engines !== undefined
+      ? { scaling: await measureScaling(size.scaling, { ...tocsin, engines }) }
+      : {}),
     load: { before, after: loadavg()[0]! },
   };
 }

@@ -94,7 +94,8 @@ async function measureRound(
   return round;
 }
 
-async function publish(target: Target, load: Load, counter: EngineRequestCounter | null): Promise<Measured> {
+/** Publishes to the target and counts its CPU time, and its requests to the engines with a counter. */
+export async function publish(target: Target, load: Load, counter: EngineRequestCounter | null): Promise<Measured> {
   const { ports, serverPids, enginePids, pids } = target;
   const { paths, connections, requests, secondsMax, textBytes } = load;
   const asked: PublishLoad = { ports, serverPids, enginePids, paths, connections, requests, secondsMax, textBytes };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { removeInstallation } from '@tocsin/shared/testing/remove-installation.ts';
 import { createAccount, createTopic, openStackDocuments } from '../../tests/support/stack.ts';
-import { startClusterStack, startEmbeddedStack, type Stack } from '../stack/start-stack.ts';
+import { startClusterStack, startEmbeddedStack, type Replicas, type Stack } from '../stack/start-stack.ts';
 import type { Target } from './target.ts';
 
 /** The engines of a cluster, with the pids of those that the benchmark started. */
@@ -25,8 +25,10 @@ export interface TocsinOptions {
   readonly profileDir: string | undefined;
   /** Additional configuration. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Notifiers of a cluster; default 1. */
-  readonly notifiers?: number;
+  /** API nodes of a cluster; default 2. */
+  readonly apiNodes?: number;
+  /** Processes of the other services of a cluster; default 1 each. */
+  readonly replicas?: Replicas;
 }
 
 export interface BenchTopic {
@@ -90,7 +92,7 @@ const tracingVariables = (): Record<string, string> =>
  * the directory stores.
  */
 export function startStack(
-  { engines, profileDir, env: more, notifiers = 1 }: Omit<TocsinOptions, 'topics'>,
+  { engines, profileDir, env: more, apiNodes, replicas }: Omit<TocsinOptions, 'topics'>,
   dir: string,
 ): Promise<Stack> {
   const profiling = profileDir === undefined ? '' : `--cpu-prof --cpu-prof-dir=${profileDir}`;
@@ -112,7 +114,8 @@ export function startStack(
     redisUrl: engines.redisUrl,
     jwtSecret: randomBytes(32).toString('hex'),
     env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env },
-    notifiers,
+    ...(apiNodes === undefined ? {} : { apiNodes }),
+    ...(replicas === undefined ? {} : { replicas }),
     dir,
   });
 }

@@ -34,8 +34,8 @@ export interface ClusterOptions extends StackOptions {
   readonly jwtSecret: string;
   /** Default 2; a single process is one node. */
   readonly apiNodes?: number;
-  /** Default 1, named `notifier`, `notifier2` and so on; only with the layout `services`. */
-  readonly notifiers?: number;
+  /** Processes per service, named `notifier`, `notifier2` and so on; default 1. Only with the layout `services`. */
+  readonly replicas?: Replicas;
   /** Default `services`. */
   readonly layout?: ClusterLayout;
   /** Differences in the configuration of single services, by name. */
@@ -63,6 +63,9 @@ export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
   return startAll('embedded', place, { all: env }, { tocsin: ['cli/main.ts', 'serve'] });
 }
 
+/** The number of processes of services other than the API. */
+export type Replicas = Readonly<Partial<Record<'fanout' | 'notifier' | 'retention', number>>>;
+
 /** Starts a cluster on running engines; by default one process per service and two API nodes. */
 export function startClusterStack(options: ClusterOptions): Promise<Stack> {
   const place = placeOf(options);
@@ -89,7 +92,9 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
       Object.fromEntries([...api, workers]),
     );
   }
-  const more = Array.from({ length: (options.notifiers ?? 1) - 1 }, (_, index) => [`notifier${index + 2}`, 'notifier']);
+  const more = Object.entries(options.replicas ?? {}).flatMap(([service, count]) =>
+    Array.from({ length: count - 1 }, (_, index) => [`${service}${index + 2}`, service]),
+  );
   const workers = [...workerServices.map((name) => [name, name]), ...more].map(
     ([name, service]) => [name!, [...(nodeFlags[service!] ?? []), `services/${service}/main.ts`]] as const,
   );
