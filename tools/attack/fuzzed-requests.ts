@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { readMemoryMb } from './read-memory-mb.ts';
 import { readOperations, send, type Attack, type Operation, type SentRequest } from './target.ts';
 
@@ -7,6 +8,8 @@ const concurrency = 64;
 const growthMbDefault = 200;
 /** Of the target's memory, at equal distances. */
 const samples = 40;
+/** Longer than the server caches its metrics. */
+const collectedMs = 150;
 
 /** Linear congruential, so that a seed repeats the requests. */
 function randomSource(seed: number): (below: number) => number {
@@ -83,6 +86,8 @@ export interface Fuzz {
   readonly count: number;
   readonly seed?: number;
   readonly growthMbMax?: number;
+  /** Lets the target collect its garbage, which otherwise hides or imitates a small leak. Called before each sample. */
+  readonly collectGarbage?: () => void;
   /** The headers of valid logins and API keys, which two thirds of the requests send. */
   readonly credentials?: readonly Readonly<Record<string, string>>[];
   /** Names and IDs of objects of an account, by path parameter. Half of the requests that delete nothing use them. */
@@ -93,7 +98,13 @@ export interface Fuzz {
  * Sends requests of random methods, paths, queries, headers and bodies. Each must get a response, none of them an
  * undocumented 5xx, and memory must stay flat.
  */
-export function fuzzedRequests({ count, seed = 1, growthMbMax = growthMbDefault, ...access }: Fuzz): Attack {
+export function fuzzedRequests({
+  count,
+  seed = 1,
+  growthMbMax = growthMbDefault,
+  collectGarbage,
+  ...access
+}: Fuzz): Attack {
   return {
     name: 'fuzzed requests',
     async run(target) {
@@ -105,10 +116,17 @@ export function fuzzedRequests({ count, seed = 1, growthMbMax = growthMbDefault,
       let sent = 0;
       const samplesMb: (number | null)[] = [];
       const sampleEvery = Math.max(1, Math.floor(count / samples));
+      const sample = async () => {
+        if (collectGarbage !== undefined) {
+          collectGarbage();
+          await pause(collectedMs);
+        }
+        samplesMb.push((await readMemoryMb(target.url))?.used ?? null);
+      };
       const work = async () => {
         while (sent < count) {
           sent += 1;
-          if (sent % sampleEvery === 0) samplesMb.push((await readMemoryMb(target.url))?.used ?? null);
+          if (sent % sampleEvery === 0) await sample();
           const one = randomRequest(random, { ...access, operations });
           const { status, text } = await send(target, { ...one, agent });
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -133,7 +151,7 @@ export function fuzzedRequests({ count, seed = 1, growthMbMax = growthMbDefault,
 function growth(samplesMb: readonly (number | null)[]): number | null {
   const known = samplesMb.filter((mb) => mb !== null);
   const lowest = (from: number, to: number) => Math.min(...known.slice(known.length * from, known.length * to));
-  return known.length < samples / 2 ? null : Math.round(lowest(0.8, 1) - lowest(0.25, 0.5));
+  return known.length < samples / 2 ? null : Math.round((lowest(0.8, 1) - lowest(0.25, 0.5)) * 10) / 10;
 }
 
 interface RandomRequest extends SentRequest {

@@ -33,8 +33,10 @@ export const pipelinedRequests: Attack = {
 
 /** Each response has about 400 kB. */
 const [messages, messageCharacters] = [100, 4_000];
+/** Enough to add several times the permitted memory if all of them start immediately. */
+const readsPerConnection = 400;
 
-/** Does the same with 60 reads of a topic's history per connection. `credential` are headers of an account. */
+/** Does the same with 400 reads of a topic's history per connection. `credential` are headers of an account. */
 export function pipelinedReads(credential: Readonly<Record<string, string>>): Attack {
   return {
     name: 'pipelined reads of history',
@@ -45,7 +47,11 @@ export function pipelinedReads(credential: Readonly<Record<string, string>>): At
       for (let count = 0; count < messages; count += 1)
         await made(target, `/${name}`, credential, 'x'.repeat(messageCharacters));
       const path = `/${name}/json?limit=${messages}`;
-      return flood(target, { paths: [path, path, path, path], requestsPerConnection: 60, headers: credential });
+      return flood(target, {
+        paths: [path, path, path, path],
+        requestsPerConnection: readsPerConnection,
+        headers: credential,
+      });
     },
   };
 }
