@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { setActive } from '@tocsin/shared/operations/accounts/set-active.ts';
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { fuzzedRequests } from '../../tools/attack/fuzzed-requests.ts';
 import { pipelinedReads } from '../../tools/attack/pipelined-requests.ts';
 import { roleMatrix, type Role } from '../../tools/attack/role-matrix.ts';
@@ -15,7 +16,7 @@ import { useOwnStack } from '../support/use-own-stack.ts';
 const { stack, store } = await useOwnStack({
   RATE_LIMITS: 'off',
   ADMIN_TOKEN: 'the operator of the attacks',
-  NODE_OPTIONS: "--max-old-space-size=160 --expose-gc --import=data:text/javascript,process.on('SIGUSR2',()=>gc())",
+  NODE_OPTIONS: "--max-old-space-size=320 --expose-gc --import=data:text/javascript,process.on('SIGUSR2',()=>gc())",
 });
 const target: Target = { url: new URL(stack.urls[0]!), isQuick: true };
 
@@ -80,6 +81,8 @@ beforeAll(async () => {
   const [revoked, valid, ofDisabled] = [await key(stranger), await key(stranger), await key(disabled)];
   await made(stranger, 'POST', `/api/keys/${revoked.id}/revoke`);
   await setActive(store.documents, disabled.email, false, testAudit);
+  // The server notices changes by other processes after some seconds.
+  await eventually(async () => (await disabled.client.call('GET', '/auth/me')).status === 401, { timeoutMs: 30_000 });
   const login = (of: Account) => ({ Authorization: `Bearer ${of.client.token}` });
   credentials.push(login(owner), { 'X-API-Key': (await key(owner)).key }, login(other));
   roles.push(
