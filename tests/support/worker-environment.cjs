@@ -1,4 +1,4 @@
-const { TestEnvironment } = require('jest-environment-node');
+const ClosingEnvironment = require('../../tools/jest/closing-environment.cjs');
 
 /**
  * Modules that nearly every acceptance file needs, loaded once per worker. Jest would load them again for each file, which
@@ -7,7 +7,7 @@ const { TestEnvironment } = require('jest-environment-node');
 const loaded = () => Promise.all([import('./fetch-checked.ts'), import('./stack.ts')]);
 
 /** The environment of the acceptance files: its `fetch` holds answers against the document, see fetch-checked.ts. */
-module.exports = class WorkerEnvironment extends TestEnvironment {
+module.exports = class WorkerEnvironment extends ClosingEnvironment {
   async setup() {
     await super.setup();
     const [{ fetchChecked }, { openStackDocuments }] = await loaded();
