@@ -24,6 +24,7 @@ const patientFaults = [
   'engines',
   'full-redis',
   'kafka-broker-loss',
+  'kafka-event-log',
   'kafka-security',
   'ledger-removal',
   'log-adopted',
