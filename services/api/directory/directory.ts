@@ -148,7 +148,7 @@ export class Directory {
   }
 
   /** Makes room in the cache for the values that all open streams need. */
-  makeRoom(keys: DirectoryKeys<ReadonlySet<string>>): void {
+  makeRoom(keys: DirectoryKeys<{ readonly size: number }>): void {
     this.#topicsById.makeRoom(keys.topics.size);
     this.#users.makeRoom(keys.users.size);
     this.#sessions.makeRoom(keys.sessions.size);

@@ -1,12 +1,11 @@
 import type { Presence } from '@tocsin/shared/ports/bus/presence.ts';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { topicConnections } from '@tocsin/shared/domain/messages/channels.ts';
-import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
-import type { Change, Directory, DirectoryKeys } from '../directory/directory.ts';
+import type { Change, Directory } from '../directory/directory.ts';
+import { StreamIndex, type StreamAccess } from './stream-index.ts';
 import { StreamPings } from './stream-pings.ts';
 import { endWithin, type EndReason, type StreamSink } from './stream-sink.ts';
 
@@ -35,12 +34,8 @@ export interface OpenStreamsDeps {
 }
 
 /** An open stream of this node. */
-export interface OpenStream {
+export interface OpenStream extends StreamAccess {
   readonly sink: Pick<StreamSink, 'ping' | 'end' | 'cutOff' | 'isClosed' | 'onClose'>;
-  readonly topicIds: readonly string[];
-  readonly caller: Caller;
-  /** The caller's credential; null if anonymous. */
-  readonly credential: CredentialRef | null;
   /** Null while the stream may continue, otherwise the reason to end it. Rejects if access cannot be checked now. */
   readonly authorize: () => Promise<EndReason | null>;
 }
@@ -60,6 +55,7 @@ export interface StreamSlot {
 /** All streams of this node: pings them, ends those without access, and reports their numbers to other nodes. */
 export class OpenStreams {
   readonly #streams = new Set<OpenStream>();
+  readonly #index = new StreamIndex<OpenStream>();
   readonly #counts = new Map<string, number>();
   readonly #deps: OpenStreamsDeps;
   readonly #pings = new StreamPings();
@@ -108,10 +104,12 @@ export class OpenStreams {
   add(slot: StreamSlot, stream: OpenStream): void {
     const topics = stream.topicIds.map(topicConnections);
     this.#streams.add(stream);
+    this.#index.add(stream);
     this.#pings.add(stream.sink);
     this.#count(topics, 1);
     stream.sink.onClose(() => {
       this.#streams.delete(stream);
+      this.#index.delete(stream);
       this.#pings.delete(stream.sink);
       this.#toAuthorize.delete(stream);
       this.#count(topics, -1);
@@ -161,7 +159,7 @@ export class OpenStreams {
   }
 
   #onChange(change: Change): void {
-    for (const stream of this.#streams) if (concerns(change, stream)) this.#toAuthorize.add(stream);
+    for (const streams of this.#index.concernedBy(change)) for (const stream of streams) this.#toAuthorize.add(stream);
     void this.#authorizeWaiting();
   }
 
@@ -169,9 +167,15 @@ export class OpenStreams {
     if (this.#isRechecking) return;
     this.#isRechecking = true;
     const { directory } = this.#deps;
-    const keys = keysOf(this.#streams);
+    const keys = this.#index.byKind;
     directory.makeRoom(keys);
-    await directory.refresh(keys);
+    await directory.refresh({
+      topics: keys.topics.keys(),
+      users: keys.users.keys(),
+      sessions: keys.sessions.keys(),
+      apiKeys: keys.apiKeys.keys(),
+      topicTokens: keys.topicTokens.keys(),
+    });
     this.#isRechecking = false;
     for (const stream of this.#streams) this.#toAuthorize.add(stream);
     await this.#authorizeWaiting();
@@ -182,10 +186,14 @@ export class OpenStreams {
     if (this.#isAuthorizing) return;
     this.#isAuthorizing = true;
     while (this.#toAuthorize.size > 0) {
-      const batch = [...this.#toAuthorize.values().take(authorizedPerRound)];
-      for (const stream of batch) this.#toAuthorize.delete(stream);
-      await Promise.all(batch.map((stream) => this.#authorize(stream)));
-      await nextTurn();
+      // Taking batches from the front of the set would skip the deleted entries of all earlier batches each time.
+      const queue = [...this.#toAuthorize];
+      this.#toAuthorize.clear();
+      for (let at = 0; at < queue.length; at += authorizedPerRound) {
+        const batch = queue.slice(at, at + authorizedPerRound).filter(({ sink }) => !sink.isClosed);
+        await Promise.all(batch.map((stream) => this.#authorize(stream)));
+        await nextTurn();
+      }
     }
     this.#isAuthorizing = false;
   }
@@ -219,44 +227,5 @@ export class OpenStreams {
     } catch (error) {
       this.#deps.log.debug({ err: error }, 'could not report connection counts, retrying');
     }
-  }
-}
-
-/** The cached values that checks of the streams need. */
-function keysOf(streams: Iterable<OpenStream>): DirectoryKeys<ReadonlySet<string>> {
-  const keys = {
-    topics: new Set<string>(),
-    users: new Set<string>(),
-    sessions: new Set<string>(),
-    apiKeys: new Set<string>(),
-    topicTokens: new Set<string>(),
-  };
-  for (const { topicIds, caller, credential } of streams) {
-    for (const id of topicIds) keys.topics.add(id);
-    if (caller.kind === 'account') keys.users.add(caller.userId);
-    if (credential?.kind === 'login') keys.sessions.add(credential.sessionId);
-    if (credential?.kind === 'api-key') keys.apiKeys.add(credential.secretHash);
-    if (credential?.kind === 'topic-token') keys.topicTokens.add(credential.secretHash);
-  }
-  return keys;
-}
-
-/** Whether the change may have ended the stream's access. */
-function concerns(change: Change, { caller, credential, topicIds }: OpenStream): boolean {
-  switch (change.kind) {
-    case 'topic':
-      return topicIds.includes(change.topic.id);
-    case 'user':
-      // A topic token depends on accounts that its stream does not know.
-      return caller.kind === 'topic-token' || (caller.kind === 'account' && caller.userId === change.userId);
-    case 'member':
-      return caller.kind === 'account' && caller.userId === change.userId;
-    case 'session':
-      return credential?.kind === 'login' && credential.sessionId === change.sessionId;
-    case 'api-key':
-    case 'topic-token':
-      return credential?.kind === change.kind && credential.secretHash === change.secretHash;
-    case 'team':
-      return false; // a deactivated team can still be read
   }
 }
