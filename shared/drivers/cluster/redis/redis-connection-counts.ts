@@ -2,43 +2,58 @@ import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from './redis-connection.ts';
 import { redisScript, runRedisScript } from './run-redis-script.ts';
 
-/** The field of a node's hash with the name of its last announcement; no key of a count is empty. */
-const announcement = '';
+/** How long a node counts after its last announcement. */
+const lifeMs = 15_000;
+/** Limits how long one script blocks Redis. */
+const changesPerScript = 1_000;
+/** The keys of an expired node that an announcement removes. Their counts are ignored before. */
+const sweptPerAnnouncement = 500;
 
 /**
- * Input: the set of nodes, the node's hash; the node's ID, the lifetime in milliseconds, the announcement on which this
- * one is based (empty: replaces the hash), this announcement, then alternating keys and counts, 0 for removed keys.
- * Removes expired nodes. Uses Redis's clock. Output: 0 if the hash has another announcement, and nothing changed.
+ * Input: the set of nodes, the node's announcement, the set of its keys; the prefix of these two, the prefix of the
+ * counts of a key, the node's ID, the name of the announcement on which this one is based (empty: replaces all counts),
+ * its own name, then alternating keys and counts, 0 for removed keys. Removes keys of an expired node. Output: 0 if the
+ * node has another announcement or none, and nothing changed.
  */
 const announceScript = redisScript(`
-if ARGV[3] == '' then redis.call('DEL', KEYS[2])
-elseif redis.call('HGET', KEYS[2], '${announcement}') ~= ARGV[3] then return 0 end
+local node = ARGV[3]
+if ARGV[4] == '' then
+  for _, key in ipairs(redis.call('SMEMBERS', KEYS[3])) do redis.call('HDEL', ARGV[2] .. key, node) end
+  redis.call('DEL', KEYS[3])
+elseif redis.call('GET', KEYS[2]) ~= ARGV[4] then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-redis.call('HSET', KEYS[2], '${announcement}', ARGV[4])
-for i = 5, #ARGV, 2 do
-  if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[2], ARGV[i])
-  else redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
+redis.call('SET', KEYS[2], ARGV[5], 'PX', ${lifeMs})
+redis.call('ZADD', KEYS[1], now + ${lifeMs}, node)
+for i = 6, #ARGV, 2 do
+  local counts = ARGV[2] .. ARGV[i]
+  if ARGV[i + 1] == '0' then
+    redis.call('HDEL', counts, node)
+    redis.call('SREM', KEYS[3], ARGV[i])
+  else
+    redis.call('HSET', counts, node, ARGV[i + 1])
+    redis.call('SADD', KEYS[3], ARGV[i])
+  end
 end
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
+local expired = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, 1)[1]
+if expired then
+  local keys = redis.call('SPOP', ARGV[1] .. 'keys:' .. expired, ${sweptPerAnnouncement})
+  for _, key in ipairs(keys) do redis.call('HDEL', ARGV[2] .. key, expired) end
+  if #keys < ${sweptPerAnnouncement} then redis.call('ZREM', KEYS[1], expired) end
+end
 return 1`);
 
 /**
- * Input: the set of nodes; the prefix of a node's hash, the key, a node to exclude. Output: the sum over the other live
- * nodes.
+ * Input: the counts of the key by node; the prefix of a node's announcement, a node to exclude. Output: the sum over
+ * the other live nodes.
  */
 const countScript = redisScript(`
 local sum = 0
-for _, node in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  if node ~= ARGV[3] then sum = sum + tonumber(redis.call('HGET', ARGV[1] .. node, ARGV[2]) or '0') end
+local counts = redis.call('HGETALL', KEYS[1])
+for i = 1, #counts, 2 do
+  if counts[i] ~= ARGV[2] and redis.call('EXISTS', ARGV[1] .. counts[i]) == 1 then sum = sum + counts[i + 1] end
 end
 return sum`);
-
-/** How long a node counts after its last announcement. */
-const lifeMs = 15_000;
 
 /** What a node announced last. */
 interface Announced {
@@ -46,41 +61,66 @@ interface Announced {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** The connection counts per node: one hash per node that expires with it. Only changed counts are sent. */
+/**
+ * The connection counts: a hash per key with the count of each node, and per node a value that expires with it. So an
+ * announcement costs what changed, and a count costs the nodes that have the key.
+ */
 export class RedisConnectionCounts {
   readonly #connection: RedisConnection;
-  readonly #nodesKey: string;
-  readonly #nodePrefix: string;
+  readonly #prefix: string;
   readonly #announced = new Map<string, Announced>();
 
   constructor(connection: RedisConnection, keyPrefix: string) {
     this.#connection = connection;
-    this.#nodesKey = `${keyPrefix}{connections}`;
-    this.#nodePrefix = `${keyPrefix}{connections}:`;
+    this.#prefix = `${keyPrefix}{presence}:`;
   }
 
   async announce(nodeId: string, counts: ReadonlyMap<string, number>): Promise<void> {
     const before = this.#announced.get(nodeId);
     this.#announced.delete(nodeId); // unknown until the response
-    const name = randomUUID();
-    const isStored =
-      before !== undefined && (await this.#send(nodeId, { before, name, changes: changesOf(before.counts, counts) }));
-    if (!isStored) await this.#send(nodeId, { name, changes: [...counts] });
-    this.#announced.set(nodeId, { name, counts });
+    const name =
+      (before !== undefined && (await this.#sendAll(nodeId, before.name, changesOf(before.counts, counts)))) ||
+      (await this.#sendAll(nodeId, '', [...counts]));
+    if (name !== null) this.#announced.set(nodeId, { name, counts });
+  }
+
+  /** Returns the name of the last announcement; null if the node's state is not the one of `before`. */
+  async #sendAll(
+    nodeId: string,
+    before: string,
+    changes: readonly (readonly [string, number])[],
+  ): Promise<string | null> {
+    let name = before;
+    for (let at = 0; at === 0 || at < changes.length; at += changesPerScript) {
+      const next = randomUUID();
+      const isStored = await this.#send(nodeId, [name, next], changes.slice(at, at + changesPerScript));
+      if (!isStored) return null;
+      name = next;
+    }
+    return name;
   }
 
   async #send(
     nodeId: string,
-    { before, name, changes }: { before?: Announced; name: string; changes: readonly [string, number][] },
+    names: readonly [before: string, name: string],
+    changes: readonly (readonly [string, number])[],
   ): Promise<boolean> {
-    const keys = [this.#nodesKey, this.#nodePrefix + nodeId];
-    const args = [nodeId, lifeMs, before?.name ?? '', name, ...changes.flat()];
+    const keys = [`${this.#prefix}nodes`, this.#announcementPrefix + nodeId, `${this.#prefix}keys:${nodeId}`];
+    const args = [this.#prefix, this.#countsPrefix, nodeId, ...names, ...changes.flat()];
     return (await this.#connection.run((redis) => runRedisScript(redis, announceScript, { keys, args }))) === 1;
   }
 
   async count(key: string, exceptNodeId: string): Promise<number> {
-    const input = { keys: [this.#nodesKey], args: [this.#nodePrefix, key, exceptNodeId] };
+    const input = { keys: [this.#countsPrefix + key], args: [this.#announcementPrefix, exceptNodeId] };
     return (await this.#connection.run((redis) => runRedisScript(redis, countScript, input))) as number;
+  }
+
+  get #announcementPrefix(): string {
+    return `${this.#prefix}announced:`;
+  }
+
+  get #countsPrefix(): string {
+    return `${this.#prefix}counts:`;
   }
 }
 
