@@ -6,7 +6,7 @@ import { readCredential } from '../http/authenticate.ts';
 import type { RequestContext } from '../http/route.ts';
 import { authorizeStream } from './authorize-stream.ts';
 import { reserveStream, type StreamRequest } from '../live/open-stream.ts';
-import { waitForRecord } from '../live/wait-for-record.ts';
+import { waitForRecord, type FeedRead } from '../live/wait-for-record.ts';
 
 /** Checks the access of a long-running reader again. */
 export interface ReaderAuthorization {
@@ -53,8 +53,8 @@ export async function waitAsReader<T>(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'streams' | 'waits'>,
   context: RequestContext,
   topic: Topic,
-  { waitMs, read }: { waitMs: number; read: () => Promise<T[]> },
-): Promise<T[]> {
+  { waitMs, read }: { waitMs: number; read: FeedRead<T> },
+): Promise<readonly T[]> {
   const authorization = await authorizeReader(deps, context, topic);
   const place = await reserveStream(deps, context.caller);
   try {

@@ -35,11 +35,16 @@ export async function streamLog(deps: LogStreamDeps, request: LogStreamRequest):
   const slot = await reserveStream(deps, request.caller);
   const bell = newBell();
   let stopListening: () => void = () => undefined;
+  let read: ReadRecords = (from, limit) => deps.history.records(request.topic, from, limit);
   let first: readonly TopicRecord[];
   let sink: LineSink;
   try {
     // The reader listens from here on: earlier records are in the store, which is read next.
-    if (request.isFollowing) stopListening = listen(await deps.feeds.use(request.topic), bell);
+    if (request.isFollowing) {
+      const use = await deps.feeds.use(request.topic);
+      stopListening = listen(use, bell);
+      read = (from, limit) => use.feed.records(from, limit);
+    }
     first = await request.first();
     sink = ndjsonSink(request.response, !request.isFollowing);
   } catch (error) {
@@ -60,7 +65,7 @@ export async function streamLog(deps: LogStreamDeps, request: LogStreamRequest):
     authorize: () => request.authorize((topic) => (name = topic.name)),
   });
   try {
-    await send(deps, request, { sink, first, bell, line: (record) => request.line(record, name) });
+    await send(request, { sink, read, first, bell, line: (record) => request.line(record, name) });
   } catch (error) {
     deps.log.warn({ err: error }, 'log unreadable, ending a stream');
     request.response.destroy();
@@ -75,28 +80,32 @@ function listen(use: FeedUse, bell: Bell): () => void {
   };
 }
 
+type ReadRecords = (from: number, limit: number) => Promise<readonly TopicRecord[]>;
+
 interface Sending {
   readonly sink: LineSink;
+  readonly read: ReadRecords;
   readonly first: readonly TopicRecord[];
   readonly bell: Bell;
   readonly line: (record: TopicRecord) => string;
 }
 
 async function send(
-  { history }: Pick<LogStreamDeps, 'history'>,
-  { topic, from, limit, isFollowing }: LogStreamRequest,
-  { sink, first, bell, line }: Sending,
+  { from, limit, isFollowing }: LogStreamRequest,
+  { sink, read, first, bell, line }: Sending,
 ): Promise<void> {
   let next = from;
   let left = limit;
-  for (let page = first; ; page = await history.records(topic, next, Math.min(left, linesPerRead))) {
+  for (let page = first; ; page = await read(next, Math.min(left, linesPerRead))) {
+    // The bell has rung for every record that the feed has delivered since this read began.
+    const isAtEnd = page.length < Math.min(left, linesPerRead);
     if (page.length > 0) {
       await writeLines(sink, page, line);
       next = page.at(-1)!.offset + 1;
       left -= page.length;
     }
     if (left <= 0 || (page.length === 0 && !isFollowing)) break;
-    if (page.length === 0) await bell.rung();
+    if (isAtEnd && isFollowing) await bell.rung();
     if (sink.isClosed) break;
   }
   sink.finish();

@@ -32,7 +32,7 @@ const waitingMax = 10_000;
 const fillPage = 500;
 /** Messages per read for reconnecting streams. */
 const resumePage = 500;
-/** Limits concurrent reads for reconnecting streams. */
+/** Limits concurrent reads for reconnecting streams, and for readers of the log. */
 const resumesAtOnce = 20;
 /**
  * The number of message IDs, of all topics, whose offsets are cached for streams that reconnect at the same message.
@@ -72,6 +72,8 @@ export class TopicFeed {
   #newest: Newest | null | undefined;
   #recent: RecentMessages;
   readonly #pageAfter: (offset: number) => Promise<ResumePage | undefined>;
+  /** By the offset and the limit; undefined until the first use, because few topics have readers of the log. */
+  #recordsFrom: ((page: string) => Promise<readonly TopicRecord[] | undefined>) | undefined;
   #waiting: Envelope[] = [];
   #isWorking = false;
   #isOpen = false;
@@ -87,11 +89,7 @@ export class TopicFeed {
     this.#topicName = topic.name;
     this.#recent = new RecentMessages(Infinity, deps.recentBudget);
     // Streams that reconnect together share reads, most of them from the same offset.
-    this.#pageAfter = batchLoader(
-      async (offsets) =>
-        new Map(await Promise.all(offsets.map(async (offset) => [offset, await this.#readAfter(offset)] as const))),
-      resumesAtOnce,
-    );
+    this.#pageAfter = sharedReads((offset) => this.#readAfter(offset));
   }
 
   /** Subscribes first and reads the offset afterwards, so that no record is missed. Resolves when live. */
@@ -165,6 +163,18 @@ export class TopicFeed {
    */
   async after(offset: number): Promise<ResumePage> {
     return (await this.#pageAfter(offset))!;
+  }
+
+  /**
+   * Returns the first records from the offset as in history, and stops at a gap. Readers at the same offset share
+   * reads. Throws `unavailable`.
+   */
+  async records(from: number, limit: number): Promise<readonly TopicRecord[]> {
+    this.#recordsFrom ??= sharedReads((page) => {
+      const [first, count] = page.split(':').map(Number) as [number, number];
+      return this.#deps.history.records(this.#place, first, count);
+    });
+    return (await this.#recordsFrom(`${from}:${limit}`))!;
   }
 
   /**
@@ -296,4 +306,12 @@ export class TopicFeed {
     if (record.type === 'message') this.#recent.add(record.message, delivery);
     for (const listener of this.#listeners) listener(delivery);
   }
+}
+
+/** Calls for the same key in one tick, or during a read, share the next read. */
+function sharedReads<K, V>(read: (key: K) => Promise<V>): (key: K) => Promise<V | undefined> {
+  return batchLoader(
+    async (keys) => new Map(await Promise.all(keys.map(async (key) => [key, await read(key)] as const))),
+    resumesAtOnce,
+  );
 }

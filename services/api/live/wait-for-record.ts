@@ -1,6 +1,10 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { OpenWaits } from './open-waits.ts';
+import type { TopicFeed } from './topic-feed.ts';
 import type { TopicFeeds } from './topic-feeds.ts';
+
+/** A read whose results other readers of the topic may share. */
+export type FeedRead<T> = (feed: Pick<TopicFeed, 'records'>) => Promise<readonly T[]>;
 
 /**
  * Reads again whenever the topic gets a record, until the read has a result, the time is over, the client disconnects
@@ -9,8 +13,8 @@ import type { TopicFeeds } from './topic-feeds.ts';
 export async function waitForRecord<T>(
   { feeds, waits }: { feeds: TopicFeeds; waits: OpenWaits },
   topic: Topic,
-  options: { waitMs: number; read: () => Promise<T[]>; closed: NodeJS.EventEmitter },
-): Promise<T[]> {
+  options: { waitMs: number; read: FeedRead<T>; closed: NodeJS.EventEmitter },
+): Promise<readonly T[]> {
   const use = await feeds.use(topic);
   let wake: () => void = () => undefined;
   let isOver = false;
@@ -25,10 +29,10 @@ export async function waitForRecord<T>(
   try {
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
-      const found = await options.read();
+      const found = await options.read(use.feed);
       if (found.length > 0 || isOver) return found;
       await woken;
-      if (isOver) return await options.read();
+      if (isOver) return await options.read(use.feed);
     }
   } finally {
     clearTimeout(timer);

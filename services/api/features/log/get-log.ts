@@ -149,12 +149,14 @@ async function firstRecords(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'history' | 'streams' | 'waits'>,
   context: RequestContext,
   of: Asked & { limit: number },
-): Promise<TopicRecord[]> {
-  const read = () => deps.history.records(of.topic, of.from, of.limit);
-  const records = await read();
+): Promise<readonly TopicRecord[]> {
+  const records = await deps.history.records(of.topic, of.from, of.limit);
   return records.length > 0 || of.wait === 0
     ? records
-    : waitAsReader(deps, context, of.topic, { waitMs: of.wait * 1_000, read });
+    : waitAsReader(deps, context, of.topic, {
+        waitMs: of.wait * 1_000,
+        read: (feed) => feed.records(of.from, of.limit),
+      });
 }
 
 interface Start {

@@ -46,7 +46,7 @@ export function getHistory(
     async handle(context, { loaded: topic, query }) {
       const since = query.since === undefined || query.since === '' ? undefined : parseSince(query.since, context.now);
       const readPage = () => read(deps, topic, { since, limit: query.limit, now: context.now });
-      let messages = await readPage();
+      let messages: readonly StoredMessage[] = await readPage();
       if (messages.length === 0 && query.wait > 0) {
         messages = await waitAsReader(deps, context, topic, { waitMs: query.wait * 1_000, read: readPage });
       }
