@@ -177,6 +177,24 @@ describe('a cached lookup', () => {
     ]);
   });
 
+  test('reads unknown keys of one tick in one load if the batch finds every existing value', async () => {
+    const asked: string[][] = [];
+    const many = new CachedLookup<string>({
+      load: (key) => {
+        asked.push([`${key} alone`]);
+        return Promise.resolve(key);
+      },
+      clock: () => now,
+      loadMany: (keys) => {
+        asked.push([...keys]);
+        return Promise.resolve(new Map(keys.filter((key) => key !== 'absent').map((key) => [key, key])));
+      },
+      findsUnknown: true,
+    });
+    expect(await Promise.all(['a', 'absent', 'b', 'a'].map((key) => many.get(key)))).toEqual(['a', null, 'b', 'a']);
+    expect(asked).toEqual([['a', 'absent', 'b']]);
+  });
+
   test('keeps more values than its maximum while there is room for keys that are refreshed together', async () => {
     const keys = Array.from({ length: 30 }, (_, index) => `key ${index}`);
     let loads = 0;

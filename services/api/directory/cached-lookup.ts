@@ -34,6 +34,8 @@ export interface Lookup<V> {
     keys: readonly string[],
     known: (key: string) => V | undefined,
   ): Promise<ReadonlyMap<string, V>>;
+  /** Whether `loadMany` finds every existing value without a cached one. Then unknown keys are loaded together too. */
+  readonly findsUnknown?: boolean;
 }
 
 /** Shared state of lookups in the same store: once one finds it down, the others do not wait. */
@@ -56,12 +58,13 @@ export class StoreWatch {
 /**
  * A bounded cache of store lookups. A value is at most 1.8 s old, or 10 minutes while the store is `unavailable` or
  * unresponsive. Absent values are not cached, so that new objects are usable immediately on every node. Concurrent
- * lookups of a key share one load, and known values are loaded together. While the store is down, known values are
- * returned without waiting, and one load at a time retries in the background.
+ * lookups of a key share one load, and keys that one query can find are loaded together. While the store is down, known
+ * values are returned without waiting, and one load at a time retries in the background.
  */
 export class CachedLookup<V> {
   readonly #load: (key: string) => Promise<V | null>;
   readonly #loadTogether: ((key: string) => Promise<V | undefined>) | undefined;
+  readonly #findsUnknown: boolean;
   readonly #clock: Clock;
   readonly #sizeMax: number;
   #extraSize = 0;
@@ -74,6 +77,7 @@ export class CachedLookup<V> {
     const { loadMany } = options;
     const known = (key: string) => this.#entries.get(key)?.value;
     this.#loadTogether = loadMany && batchLoader((keys) => loadMany(keys, known), loadedAtOnce);
+    this.#findsUnknown = options.findsUnknown ?? false;
     this.#clock = options.clock;
     this.#sizeMax = options.sizeMax ?? 20_000;
     this.#watch = options.watch ?? new StoreWatch();
@@ -127,7 +131,9 @@ export class CachedLookup<V> {
   }
 
   #read(key: string): Promise<V | null> {
-    if (this.#loadTogether === undefined || !this.#entries.has(key)) return this.#load(key);
+    if (this.#loadTogether === undefined) return this.#load(key);
+    if (this.#findsUnknown) return this.#loadTogether(key).then((found) => found ?? null);
+    if (!this.#entries.has(key)) return this.#load(key);
     // A batch lacks a known value that was removed or has another key.
     return this.#loadTogether(key).then((found) => found ?? this.#load(key));
   }

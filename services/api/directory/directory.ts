@@ -36,6 +36,7 @@ function byId<T extends Document>(documents: Documents, collection: Collection<T
     load: (id: string) => documents.get(collection, id),
     loadMany: async (ids: readonly string[]) =>
       new Map((await documents.getMany(collection, ids)).map((found) => [found.id, found])),
+    findsUnknown: true,
   };
 }
 
