@@ -8,6 +8,8 @@ const lifeMs = 15_000;
 const changesPerScript = 1_000;
 /** The keys of an expired node that an announcement removes. Their counts are ignored before. */
 const sweptPerAnnouncement = 500;
+/** Limits the arguments of a command in a script. */
+const nodesPerLookup = 1_000;
 
 /**
  * Input: the set of nodes, the node's announcement, the set of its keys; the prefix of these two, the prefix of the
@@ -50,8 +52,14 @@ return 1`);
 const countScript = redisScript(`
 local sum = 0
 local counts = redis.call('HGETALL', KEYS[1])
-for i = 1, #counts, 2 do
-  if counts[i] ~= ARGV[2] and redis.call('EXISTS', ARGV[1] .. counts[i]) == 1 then sum = sum + counts[i + 1] end
+for first = 1, #counts, ${2 * nodesPerLookup} do
+  local announcements = {}
+  local last = math.min(first + ${2 * nodesPerLookup - 1}, #counts)
+  for i = first, last, 2 do announcements[#announcements + 1] = ARGV[1] .. counts[i] end
+  local live = redis.call('MGET', unpack(announcements))
+  for i = first, last, 2 do
+    if live[(i - first) / 2 + 1] and counts[i] ~= ARGV[2] then sum = sum + counts[i + 1] end
+  end
 end
 return sum`);
 
