@@ -1,9 +1,10 @@
-# One image for all four services; the command selects the service. Node runs the TypeScript sources directly, so there
-# is no build step: the first stage only installs the packages.
-FROM node:24-slim AS packages
+# One image for all four services; the command selects the service. Node runs the TypeScript sources directly. Only the
+# console is built, with packages that the image does not contain.
+FROM node:24-slim AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY cli/package.json cli/
+COPY console/package.json console/
 COPY services/api/package.json services/api/
 COPY services/fanout/package.json services/fanout/
 COPY services/notifier/package.json services/notifier/
@@ -11,8 +12,18 @@ COPY services/retention/package.json services/retention/
 COPY shared/package.json shared/
 COPY simulators/package.json simulators/
 COPY tools/package.json tools/
+
+FROM manifests AS console
+RUN npm ci --ignore-scripts --workspace=@tocsin/console
+COPY tsconfig.json ./
+COPY console console
+RUN node console/build.ts --out console/dist/image
+
+FROM manifests AS packages
 # Omits optional packages, which contain a Node binary that the image already has. No package needs an install script.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --workspace=@tocsin/api --workspace=@tocsin/fanout \
+  --workspace=@tocsin/notifier --workspace=@tocsin/retention --workspace=@tocsin/cli --workspace=@tocsin/shared \
+  --workspace=@tocsin/simulators
 
 FROM node:24-slim
 ENV NODE_ENV=production NODE_OPTIONS=--disable-warning=TimeoutNegativeWarning HOST=0.0.0.0 DATA_DIR=/data
@@ -27,6 +38,7 @@ COPY shared shared
 COPY simulators simulators
 COPY services services
 COPY cli cli
+COPY --from=console /app/console/dist console/dist
 # Node keeps a cache per user, so the runtime user fills it; afterwards only root can write it.
 RUN mkdir -p -m 777 "$NODE_COMPILE_CACHE"
 USER node

@@ -1,29 +1,11 @@
 import tseslint from 'typescript-eslint';
 import { plainEnglish } from './tools/prose/eslint-rule.js';
 
-const browserGlobals = [
-  'AbortController',
-  'Event',
-  'EventSource',
-  'TextDecoder',
-  'URLSearchParams',
-  'addEventListener',
-  'atob',
-  'crypto',
-  'dispatchEvent',
-  'document',
-  'fetch',
-  'history',
-  'location',
-  'sessionStorage',
-  'setTimeout',
-];
-
 export default tseslint.config(
   { plugins: { tocsin: { rules: { 'plain-english': plainEnglish } } }, rules: { 'tocsin/plain-english': 'error' } },
-  { ignores: ['**/node_modules/', '**/data/', 'tmp/'] },
+  { ignores: ['**/node_modules/', '**/data/', 'console/dist/', 'tmp/'] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.base],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -52,30 +34,28 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     ignores: ['**/*.test.ts', '**/*.contract.ts', 'tests/**'],
     rules: { 'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }] },
   },
   {
-    // Console scripts run in browsers without a build step.
-    files: ['services/api/console/*.js'],
-    languageOptions: { globals: Object.fromEntries(browserGlobals.map((name) => [name, 'readonly'])) },
+    files: ['console/src/**/*.{ts,tsx}'],
     rules: {
-      eqeqeq: ['error', 'always'],
-      'no-var': 'error',
-      'prefer-const': 'error',
-      'no-undef': 'error',
-      'no-unused-vars': 'error',
-      'no-console': 'error',
-      'no-eval': 'error',
-      'max-lines': ['error', 400],
-      'max-lines-per-function': ['error', 70],
-      'max-params': ['error', 4],
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { group: ['@tocsin/*'], allowTypeImports: true, message: 'Only types: the console is a browser.' },
+          ],
+        },
+      ],
       'no-restricted-syntax': [
         'error',
         {
-          selector: 'Identifier[name=/^(inner|outer|set)HTML|^insertAdjacentHTML$|^write(ln)?$/]',
-          message: 'External input must be inserted as text: use element() of element.js.',
+          selector:
+            'Identifier[name=/^(inner|outer|set)HTML|^dangerouslySetInnerHTML$|^insertAdjacentHTML$|^write(ln)?$/],' +
+            'JSXAttribute[name.name="dangerouslySetInnerHTML"]',
+          message: 'External input must be inserted as text, never parsed as HTML.',
         },
       ],
     },

@@ -9,5 +9,5 @@ import type { Route } from './http/route.ts';
 /** Pages for browsers. They are not API operations and not in the OpenAPI document. */
 export function pages({ config }: Pick<ApiDeps, 'config'>): Route[] {
   const [console, docs] = [readConsoleFiles(config), readDocsFiles()];
-  return [...consolePages(console), getDocs(docs.page), getAsset(new Map([...console, ...docs.assets]))];
+  return [...consolePages(console.shell), getDocs(docs.page), getAsset(new Map([...console.assets, ...docs.assets]))];
 }

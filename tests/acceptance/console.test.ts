@@ -54,9 +54,10 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await heading(page, 'Email address verified');
     await page.getByRole('link', { name: 'Log in' }).first().click();
     await typeLogin(page, person);
-    await heading(page, 'My topics');
-    await see(page, 'You have no topics yet');
+    await heading(page, 'Home');
+    await see(page, 'Send your first notification');
     const topic = newTopicName();
+    await page.getByText('Create a topic', { exact: true }).click();
     await page.getByLabel('Name', { exact: true }).fill(topic);
     await click(page, 'Create topic');
     await heading(page, topic);
@@ -71,8 +72,8 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(body.messages).toMatchObject([
       { message: 'first of all', title: 'Größe 📦', tags: ['db', 'ok'], priority: 5 },
     ]);
-    await page.getByRole('link', { name: 'My topics' }).click();
-    await page.getByRole('link', { name: topic }).waitFor();
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await page.locator('main').getByRole('link', { name: topic }).waitFor();
     await click(page, 'Log out');
     await heading(page, 'Log in');
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
@@ -103,8 +104,8 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const page = await chromium.open('/console/login');
     page.on('request', (request) => addresses.push(request.url()));
     await typeLogin(page, owner);
-    await heading(page, 'My topics');
-    await page.getByRole('link', { name: topic.name }).click();
+    await heading(page, 'Home');
+    await page.locator('main').getByRole('link', { name: topic.name }).click();
     await isLive(page);
     const login = JSON.parse((await page.evaluate(() => sessionStorage.getItem('tocsin.session')))!) as {
       access_token: string;
@@ -125,7 +126,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await isLive(page);
     await owner.post('/', hostile);
     await eventually(async () => expect(await texts(page)).toEqual([text, text]));
-    expect(await page.locator('main :is(script, img, svg, b, i)').count()).toBe(0);
+    expect(await page.locator('.content :is(script, img, svg, b, i)').count()).toBe(0);
     expect(await page.locator('.message h3').allTextContents()).toEqual(Array(2).fill('<svg onload=alert(4)>'));
     expect(await page.locator('.message .badge').allTextContents()).toEqual(Array(2).fill('<i>tag</i>'));
   });
@@ -166,7 +167,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
       });
     await keep({ access_token: `${access}x`, refresh_token: refresh });
     await page.goto(`${testStack().urls[0]}/console`);
-    await heading(page, 'My topics');
+    await heading(page, 'Home');
     await see(page, person.username);
     await keep({ access_token: `${access}x`, refresh_token: 'void' });
     await page.goto(`${testStack().urls[0]}/console`);
@@ -224,7 +225,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.goto(
       here(new URL(`http://app/auth/callback#access_token=${access}&refresh_token=${refresh}&app_state=marker`)),
     );
-    await heading(page, 'My topics');
+    await heading(page, 'Home');
     await see(page, person.username);
     expect([pathOf(page), new URL(page.url()).hash]).toEqual(['/console', '']);
     await page.goBack();
@@ -248,6 +249,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const owner = await stack.person();
     const { name } = await createTopic(owner);
     const page = await openAs(owner, '/console');
+    await page.getByText('Create a topic', { exact: true }).click();
     await page.getByLabel('Name', { exact: true }).fill(name);
     await click(page, 'Create topic');
     await see(page, 'Topic name already exists');
@@ -275,9 +277,9 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     };
     await isWhole();
     await typeLogin(page, owner);
-    await heading(page, 'My topics');
+    await heading(page, 'Home');
     await isWhole();
-    await page.getByRole('link', { name: topic.name }).click();
+    await page.locator('main').getByRole('link', { name: topic.name }).click();
     await isLive(page);
     await isWhole();
     await page.goto(`${testStack().urls[0]}/console/register`);
@@ -297,7 +299,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.keyboard.type(owner.password);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
-    await heading(page, 'My topics');
+    await heading(page, 'Home');
     expect(await page.evaluate('document.activeElement.id')).toBe('view');
   });
 });

@@ -14,6 +14,14 @@ const consolePaths = [
   '/auth/undo-email-change',
 ];
 
+/** The script of the console, whose name contains a hash of its content. */
+const scriptTag = /<script type="module"[^>]* src="(\/assets\/index-[\w-]{8}\.js)"><\/script>/;
+
+async function scriptPath(): Promise<string> {
+  const { body } = await new Client().call('GET', '/');
+  return scriptTag.exec(body)![1]!;
+}
+
 test.each(consolePaths)(
   'GET %s returns the console, restricted to this server, without credentials or rate limit',
   async (path) => {
@@ -29,11 +37,11 @@ test.each(consolePaths)(
       headers.get('referrer-policy'),
       headers.get('cache-control'),
     ]).toEqual(['nosniff', 'no-referrer', 'no-cache']);
-    expect(body).toContain('<script type="module" src="/assets/console.js">');
+    expect(body).toMatch(scriptTag);
   },
 );
 
-test.each(['/', '/console', '/docs', '/assets/console.css', '/auth/verified'])(
+test.each(['/', '/console', '/docs', '/assets/docs.css', '/auth/verified'])(
   'HEAD %s responds like GET without a body',
   async (path) => {
     const [got, head] = [await new Client().call('GET', path), await new Client().call('HEAD', path)];
@@ -47,7 +55,7 @@ test.each([
   ['DELETE', '/', 'GET, HEAD, POST, PUT'],
   ['POST', '/console', 'GET, HEAD'],
   ['POST', '/docs', 'GET, HEAD'],
-  ['DELETE', '/assets/console.js', 'GET, HEAD'],
+  ['DELETE', '/assets/icon.svg', 'GET, HEAD'],
   ['POST', '/auth/verified', 'GET, HEAD'],
 ])('%s %s returns 405 with Allow: %s', async (method, path, allow) => {
   const answer = await new Client().call(method, path);
@@ -70,18 +78,33 @@ test.each([
   expect([answer.status, answer.body]).toEqual([404, { detail: 'Not found' }]);
 });
 
-test('cached files are not sent again, and large files are compressed', async () => {
-  const first = await new Client().call('GET', '/assets/console.js');
-  const etag = first.headers.get('etag')!;
-  expect(
-    await new Client().call('GET', '/assets/console.js', { headers: { 'If-None-Match': `"other", W/${etag}` } }),
-  ).toMatchObject({ status: 304, body: undefined });
-  expect(
-    (await new Client().call('GET', '/assets/console.js', { headers: { 'If-None-Match': '"other"' } })).status,
-  ).toBe(200);
-  expect([first.headers.get('content-encoding'), first.headers.get('vary')]).toEqual(['gzip', 'Accept-Encoding']);
-  const plain = await new Client().call('GET', '/assets/console.js', { headers: { 'Accept-Encoding': 'identity' } });
-  expect([plain.headers.get('content-encoding'), plain.body]).toEqual([null, first.body]);
+test('a script has a hash in its name and is cached for a year', async () => {
+  const { status, headers } = await new Client().call('GET', await scriptPath());
+  expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+    200,
+    'text/javascript; charset=utf-8',
+    'public, max-age=31536000, immutable',
+  ]);
+});
+
+test('a browser with the current version gets 304', async () => {
+  const path = await scriptPath();
+  const etag = (await new Client().call('GET', path)).headers.get('etag')!;
+  const get = (known: string) => new Client().call('GET', path, { headers: { 'If-None-Match': known } });
+  expect(await get(`"other", W/${etag}`)).toMatchObject({ status: 304, body: undefined });
+  expect((await get('"other"')).status).toBe(200);
+});
+
+test.each([
+  ['br, gzip', 'br'],
+  ['gzip, br;q=0', 'gzip'],
+  ['identity', null],
+])('a script is sent to a client that accepts %s with the encoding %s', async (accepted, encoding) => {
+  const path = await scriptPath();
+  const plain = await new Client().call('GET', path, { headers: { 'Accept-Encoding': 'identity' } });
+  const sent = await new Client().call('GET', path, { headers: { 'Accept-Encoding': accepted } });
+  expect([sent.headers.get('content-encoding'), sent.headers.get('vary')]).toEqual([encoding, 'Accept-Encoding']);
+  expect(sent.body).toBe(plain.body);
 });
 
 test("redirects a browser from a topic's URL to the topic's page", async () => {

@@ -65,6 +65,7 @@ export const boundaries: readonly Boundary[] = [
   { of: 'shared/drivers/embedded', mayImport: [...beneathDrivers, 'shared/drivers/*.ts'], packages: embeddedPackages },
   { of: 'shared/testing', mayImport: ['shared'] },
   { of: 'simulators', mayImport: [] },
+  { of: 'console', mayImport: ['shared/wire'] },
   { of: 'shared/contracts', mayImport: ['shared'] },
   { of: 'services/*', mayImport: sharedButDrivers },
   { of: 'services/api/directory', mayImport: sharedButDrivers },

@@ -12,7 +12,7 @@ const technology = /^(?:kafka|mongo|redis|bullmq|sqlite)-/;
 export function checkName(file: string, source: string): string | null {
   const { values, types } = exportsOf(source);
   if (values.length !== 1) return null;
-  const name = path.basename(file, '.ts');
+  const name = path.basename(file).replace(/\.tsx?$/, '');
   const forms = [plain(name), plain(name.replace(technology, ''))];
   const isSaid = [...values, ...types]
     .map(plain)

@@ -54,7 +54,7 @@ describeUnlessMissing('the console of a server with Google login and a mail serv
       if (response.url().startsWith(`${base}/auth/google/callback?`)) callback = response.headers()['location']!;
     });
     await googleButton(page).click();
-    await page.getByRole('heading', { level: 1, name: 'My topics' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     await see(page, subject);
     return { page, callback };
   }

@@ -13,6 +13,8 @@ export interface StaticFile {
   readonly cacheControl: string;
   /** Compressed at the first request. */
   gzipped(): Buffer;
+  /** The same bytes compressed at build time, which takes too long for a request. */
+  readonly brotli?: Buffer;
 }
 
 /** Revalidated each time, with 304 while unchanged, so that the files of a page always have the same version. */
@@ -30,6 +32,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.json': 'application/json',
+  '.woff2': 'font/woff2',
 };
 
 /**
@@ -69,13 +72,22 @@ export function sendStaticFile(
     response.end();
     return null;
   }
-  const isGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(String(request.headers['accept-encoding'] ?? ''));
-  const body = isGzip ? file.gzipped() : file.bytes;
-  if (isGzip) response.setHeader('Content-Encoding', 'gzip');
+  const [encoding, body] = encode(file, String(request.headers['accept-encoding'] ?? ''));
+  if (encoding !== null) response.setHeader('Content-Encoding', encoding);
   response.setHeader('Content-Type', file.contentType);
   response.setHeader('Content-Length', body.length);
   response.end(body);
   return null;
+}
+
+/** Returns the best accepted encoding, null for none, and the encoded bytes. */
+function encode(file: StaticFile, accepted: string): ['br' | 'gzip' | null, Buffer] {
+  if (file.brotli !== undefined && accepts(accepted, 'br')) return ['br', file.brotli];
+  return accepts(accepted, 'gzip') ? ['gzip', file.gzipped()] : [null, file.bytes];
+}
+
+function accepts(accepted: string, encoding: string): boolean {
+  return new RegExp(String.raw`\b${encoding}\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))`, 'i').test(accepted);
 }
 
 /** Weak comparison (RFC 9110 §13.1.2): a compressing proxy makes a tag weak. */

@@ -1,28 +1,47 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
-import { readStaticFile, revalidated, staticFile, type StaticFile } from '../../http/static-file.ts';
+import { kept, readStaticFile, revalidated, staticFile, type StaticFile } from '../../http/static-file.ts';
+import { withBuiltConsole } from './built-console.ts';
 
-const directory = join(import.meta.dirname, '../../console');
-
-/** The page of every console URL; its scripts read the URL. */
-export const shellName = 'index.html';
+/** The page of every console URL, whose scripts read the URL, and the files that it loads from `/assets/`. */
+export interface ConsoleFiles {
+  readonly shell: StaticFile;
+  readonly assets: ReadonlyMap<string, StaticFile>;
+}
 
 type FeatureConfig = Pick<Config, 'GOOGLE_CLIENT_ID' | 'GOOGLE_CLIENT_SECRET' | 'SMTP_URL'>;
 
+/** Files with a hash of their content in their name. */
+const hashedName = /-[\w-]{8}\.\w+$/;
+
 /**
- * Returns the files of the console by name. No other file can be requested. `index.html` names the optional features
- * that are configured, so that the console shows only those.
+ * Returns the files of the console by name. No other file can be requested. The shell names the optional features that
+ * are configured, so that the console shows only those.
  */
-export function readConsoleFiles(config: FeatureConfig): Map<string, StaticFile> {
-  const files = new Map(
-    readdirSync(directory).map((name) => [name, readStaticFile(join(directory, name), revalidated)]),
-  );
-  const shell = readFileSync(join(directory, shellName), 'utf8').replace(
+export function readConsoleFiles(config: FeatureConfig): ConsoleFiles {
+  return withBuiltConsole((directory) => ({
+    shell: readShell(join(directory, 'index.html'), config),
+    assets: readAssets(join(directory, 'assets')),
+  }));
+}
+
+function readShell(path: string, config: FeatureConfig): StaticFile {
+  const html = readFileSync(path, 'utf8').replace(
     '<meta name="tocsin-features" content=""',
     `<meta name="tocsin-features" content="${featuresOf(config).join(' ')}"`,
   );
-  return files.set(shellName, staticFile(shellName, shell, revalidated));
+  return staticFile('index.html', html, revalidated);
+}
+
+function readAssets(directory: string): Map<string, StaticFile> {
+  const names = readdirSync(directory).filter((name) => !name.endsWith('.br'));
+  return new Map(names.map((name) => [name, readAsset(join(directory, name), name)]));
+}
+
+function readAsset(path: string, name: string): StaticFile {
+  const file = readStaticFile(path, hashedName.test(name) ? kept : revalidated);
+  return existsSync(`${path}.br`) ? { ...file, brotli: readFileSync(`${path}.br`) } : file;
 }
 
 function featuresOf({ GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, SMTP_URL }: FeatureConfig): string[] {

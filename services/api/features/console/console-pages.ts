@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { route, type Route } from '../../http/route.ts';
 import { sendStaticFile, type StaticFile } from '../../http/static-file.ts';
-import { shellName } from './console-files.ts';
 
 /** All of these paths return the console, whose scripts read the URL. */
 const paths: Readonly<Record<string, string>> = {
@@ -26,8 +25,7 @@ const headers = {
 };
 
 /** `GET /`, `/console/…` and the target pages of emails and redirects. */
-export function consolePages(files: ReadonlyMap<string, StaticFile>): Route[] {
-  const shell = files.get(shellName)!;
+export function consolePages(shell: StaticFile): Route[] {
   return Object.entries(paths).map(([id, path]) =>
     route({
       id,

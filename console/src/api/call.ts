@@ -1,0 +1,104 @@
+import { endSession, keepSession, session, type Session } from './session.ts';
+
+/** A failed request with the server's error text. `status` is 0 if the server is unreachable. */
+export class CallFailed extends Error {
+  readonly status: number;
+
+  constructor(status: number, detail: string) {
+    super(detail);
+    this.status = status;
+  }
+}
+
+export interface CallOptions {
+  readonly json?: unknown;
+  /** Sends no credential. */
+  readonly isPublic?: boolean;
+  /** Completes the request even if the page closes. */
+  readonly keepalive?: boolean;
+}
+
+/** After this time a request counts as failed. Longer than the server's slowest search, which takes 5 seconds. */
+const timeoutMs = 30_000;
+
+/** Sends a request. Resolves with the JSON body or undefined. Throws CallFailed. Refreshes an expired login once. */
+export async function call<T = undefined>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  const response = await respond(method, path, options);
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  const body: unknown = isJson ? await response.json().catch(() => undefined) : undefined;
+  if (!response.ok) throw new CallFailed(response.status, detailOf(body) ?? statusText(response.status));
+  return body as T;
+}
+
+/** Downloads a response as a file. Throws CallFailed. */
+export async function download(path: string, fileName: string): Promise<void> {
+  const response = await respond('GET', path, {});
+  if (!response.ok) throw new CallFailed(response.status, statusText(response.status));
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = fileName;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+async function respond(method: string, path: string, options: CallOptions): Promise<Response> {
+  const login = options.isPublic === true ? null : session.value;
+  const response = await send(method, path, { ...options, token: login?.access_token });
+  if (response.status !== 401 || login === null || !(await renew(login.access_token))) return response;
+  return send(method, path, { ...options, token: session.value?.access_token });
+}
+
+function detailOf(body: unknown): string | undefined {
+  const detail = (body as { detail?: unknown } | undefined)?.detail;
+  return typeof detail === 'string' ? detail : undefined;
+}
+
+function statusText(status: number): string {
+  if (status >= 500) return `The server cannot process the request right now (status ${status}). Try again soon.`;
+  return `The server rejected the request (status ${status}).`;
+}
+
+interface Sent extends CallOptions {
+  readonly token: string | undefined;
+}
+
+async function send(method: string, path: string, { json, token, keepalive = false }: Sent): Promise<Response> {
+  try {
+    return await fetch(path, {
+      method,
+      keepalive,
+      signal: AbortSignal.timeout(timeoutMs),
+      headers: {
+        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    });
+  } catch {
+    throw new CallFailed(0, 'The server is unreachable. Check your connection and try again.');
+  }
+}
+
+let renewing: Promise<boolean> | null = null;
+
+/**
+ * Refreshes the login. Resolves with false if that failed. Concurrent requests share one refresh, because using a
+ * refresh token twice would end the login.
+ */
+function renew(failedToken: string): Promise<boolean> {
+  if (session.value !== null && session.value.access_token !== failedToken) return Promise.resolve(true);
+  renewing ??= refresh().finally(() => {
+    renewing = null;
+  });
+  return renewing;
+}
+
+async function refresh(): Promise<boolean> {
+  const refreshToken = session.value?.refresh_token;
+  if (refreshToken === undefined) return false;
+  const response = await send('POST', '/auth/refresh', { json: { refresh_token: refreshToken }, token: undefined });
+  if (response.ok) keepSession((await response.json()) as Session);
+  // Other errors, such as an overloaded server, do not mean that the login is invalid.
+  else if (response.status === 401) endSession();
+  return response.ok;
+}

@@ -1,0 +1,27 @@
+/** The JSON of the HTTP interface. The OpenAPI document describes the same types. */
+import type { consentSchema } from '@tocsin/shared/wire/consent.ts';
+import type { loginSchema } from '@tocsin/shared/wire/login.ts';
+import type { MessageJson } from '@tocsin/shared/wire/message.ts';
+import type { SubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
+import type { teamSchema } from '@tocsin/shared/wire/team.ts';
+import type { TopicJson } from '@tocsin/shared/wire/topic.ts';
+
+export type Consent = (typeof consentSchema)['_output'];
+export type Login = (typeof loginSchema)['_output'];
+export type Message = MessageJson;
+export type Subscription = SubscriptionJson;
+export type Team = (typeof teamSchema)['_output'];
+export type Topic = TopicJson;
+
+/** `GET /api/messages/{message_id}/deliveries`. */
+export interface Deliveries {
+  readonly deliveries: readonly {
+    readonly device_id: string;
+    readonly platform: string;
+    readonly status: 'pending' | 'sent' | 'skipped' | 'retrying' | 'dead_token' | 'failed';
+    readonly reason: string | null;
+    readonly attempts: number;
+    readonly updated_at: string;
+  }[];
+  readonly counts: Readonly<Record<string, number>> | null;
+}

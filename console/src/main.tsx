@@ -1,0 +1,11 @@
+import { render } from 'preact';
+import { chooseTheme, theme } from './parts/theme.ts';
+import { App } from './shell/app.tsx';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/parts.css';
+import './styles/shell.css';
+import './styles/screens.css';
+
+chooseTheme(theme.value);
+render(<App />, document.getElementById('app')!);

@@ -1,0 +1,18 @@
+export const homePath = '/console';
+export const topicPath = (name: string): string => `/console/topics/${encodeURIComponent(name)}`;
+
+/** Path of the login page, which returns to the current page after the login. */
+export const loginPath = (): string => `/console/login?next=${encodeURIComponent(location.pathname + location.search)}`;
+
+/** Path to open after a login. Only paths of the console, never another site. */
+export function nextPath(): string {
+  const next = new URLSearchParams(location.search).get('next') ?? '';
+  return /^\/(console|auth)(\/|$)/.test(next) ? next : homePath;
+}
+
+/** Returns the values of the URL fragment and removes it, so that tokens do not stay in the browser history. */
+export function takeFragment(): URLSearchParams {
+  const values = new URLSearchParams(location.hash.slice(1));
+  if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
+  return values;
+}

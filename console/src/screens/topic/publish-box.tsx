@@ -1,0 +1,174 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { call } from '../../api/call.ts';
+import { MessageText } from '../../parts/message-text.tsx';
+import { Tags } from './message-row.tsx';
+
+const priorities = [
+  ['5', 'Highest'],
+  ['4', 'High'],
+  ['3', 'Default'],
+  ['2', 'Low'],
+  ['1', 'Lowest'],
+] as const;
+
+const empty = { message: '', title: '', tags: '', priority: '3', markdown: false };
+type Draft = typeof empty;
+
+/** The message that the user writes, and what publishes it. */
+function useDraft(topic: string) {
+  const [draft, setDraft] = useState<Draft>(empty);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const publish = async () => {
+    if (isBusy || draft.message === '') return;
+    setBusy(true);
+    setFailure(null);
+    try {
+      const json = { ...draft, topic, title: draft.title || null, priority: Number(draft.priority) };
+      await call('POST', '/', { json });
+      setDraft(empty);
+    } catch (error) {
+      setFailure((error as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const change = (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part }));
+  return { draft, change, failure, isBusy, publish };
+}
+
+export function PublishBox({ topic }: { readonly topic: string }) {
+  const { draft, change, failure, isBusy, publish } = useDraft(topic);
+  const [wantsPreview, setPreview] = useState(false);
+  const isPreview = wantsPreview && draft.message !== '';
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (new URLSearchParams(location.search).has('publish')) box.current?.focus();
+  }, []);
+  return (
+    <form
+      class="publish"
+      aria-label="Publish"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void publish().then(() => box.current?.focus());
+      }}
+    >
+      <label class="hidden" for="message">
+        Message
+      </label>
+      <textarea
+        id="message"
+        ref={box}
+        dir="auto"
+        rows={2}
+        placeholder={`Message to ${topic}`}
+        value={draft.message}
+        hidden={isPreview}
+        onInput={(event) => change({ message: event.currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void publish();
+        }}
+      />
+      {isPreview && <Preview draft={draft} />}
+      <div class="publish-options">
+        <Options draft={draft} change={change} />
+        <span class="grow" />
+        <button
+          type="button"
+          class="button plain"
+          aria-pressed={isPreview}
+          disabled={draft.message === ''}
+          onClick={() => setPreview(!isPreview)}
+        >
+          {isPreview ? 'Write' : 'Preview'}
+        </button>
+        <button type="submit" class="button primary" disabled={isBusy} title="Ctrl Enter">
+          Publish
+        </button>
+      </div>
+      {failure !== null && (
+        <p class="note bad" role="alert">
+          {failure}
+        </p>
+      )}
+    </form>
+  );
+}
+
+interface OptionsProps {
+  readonly draft: Draft;
+  readonly change: (part: Partial<Draft>) => void;
+}
+
+function Options({ draft, change }: OptionsProps) {
+  return (
+    <>
+      <TextOption id="title" label="Title" value={draft.title} max={250} onInput={(title) => change({ title })} />
+      <TextOption id="tags" label="Tags" value={draft.tags} max={500} onInput={(tags) => change({ tags })} />
+      <label class="hidden" for="priority">
+        Priority
+      </label>
+      <select
+        id="priority"
+        value={draft.priority}
+        onChange={(event) => change({ priority: event.currentTarget.value })}
+      >
+        {priorities.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={draft.markdown}
+          onChange={(event) => change({ markdown: event.currentTarget.checked })}
+        />
+        <span>Markdown</span>
+      </label>
+    </>
+  );
+}
+
+function Preview({ draft }: { readonly draft: Draft }) {
+  const tags = draft.tags
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+  return (
+    <div class={`preview p${draft.priority}`} aria-label="Preview">
+      {draft.title !== '' && <h3 dir="auto">{draft.title}</h3>}
+      <MessageText text={draft.message} isMarkdown={draft.markdown} />
+      <Tags tags={tags} />
+    </div>
+  );
+}
+
+interface TextOptionProps {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly max: number;
+  readonly onInput: (value: string) => void;
+}
+
+function TextOption({ id, label, value, max, onInput }: TextOptionProps) {
+  return (
+    <>
+      <label class="hidden" for={id}>
+        {label}
+      </label>
+      <input
+        id={id}
+        type="text"
+        placeholder={label}
+        autocomplete="off"
+        maxLength={max}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { useEffect } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { call, CallFailed } from '../../api/call.ts';
+import { session } from '../../api/session.ts';
+import type { Message, Topic } from '../../api/wire.ts';
+import { Note } from '../../parts/card.tsx';
+import { ErrorState, Skeleton } from '../../parts/loading.tsx';
+import { useLoad } from '../../parts/use-load.ts';
+import { homePath, loginPath } from '../../parts/paths.ts';
+import { countMessage, inbox, loadInbox, markViewed, subscriptionTo } from '../../state/inbox.ts';
+import { FirstMessage } from './first-message.tsx';
+import { MessageList } from './message-list.tsx';
+import { PublishBox } from './publish-box.tsx';
+import { TopicHeader } from './topic-header.tsx';
+import { feedPageSize, useFeed } from './use-feed.ts';
+
+interface Opened {
+  readonly topic: Topic;
+  readonly messages: readonly Message[];
+}
+
+async function open(name: string): Promise<Opened> {
+  const path = encodeURIComponent(name);
+  const topic = await call<Topic>('GET', `/api/topics/${path}`);
+  const { messages } = await call<{ messages: Message[] }>('GET', `/${path}/json?limit=${feedPageSize}`);
+  return { topic, messages };
+}
+
+/** A topic: stored and live messages, newest first, and a box to publish. */
+export function TopicScreen({ item: name }: { readonly item: string }) {
+  const { loaded, reload } = useLoad(() => open(name), name);
+  return (
+    <div class="page topic-page">
+      {loaded.state === 'done' ? (
+        <Following key={loaded.value.topic.id} {...loaded.value} />
+      ) : (
+        <>
+          <h1 class="topic-name">{name}</h1>
+          {loaded.state === 'loading' ? <Skeleton rows={6} /> : <Refused error={loaded.error} retry={reload} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+interface RefusedProps {
+  readonly error: Error;
+  readonly retry: () => Promise<void>;
+}
+
+function Refused({ error, retry }: RefusedProps) {
+  if (!(error instanceof CallFailed) || ![401, 403, 404].includes(error.status))
+    return <ErrorState error={error} retry={retry} />;
+  const needsLogin = session.value === null && error.status !== 404;
+  return (
+    <>
+      <Note isBad text={error.message} />
+      <p class="links">
+        {needsLogin && <Link href={loginPath()}>Log in</Link>}
+        <Link href={homePath}>Home</Link>
+      </p>
+    </>
+  );
+}
+
+function Following({ topic, messages }: Opened) {
+  const feed = useFeed(topic.name, messages, (message) => {
+    countMessage(message);
+    markSeen(topic.id);
+  });
+  useEffect(() => {
+    const seen = () => markSeen(topic.id);
+    if (inbox.value === null && session.value !== null) loadInbox().then(seen, () => undefined);
+    else seen();
+    document.addEventListener('visibilitychange', seen);
+    return () => document.removeEventListener('visibilitychange', seen);
+  }, [topic.id]);
+  return (
+    <>
+      <TopicHeader topic={topic} state={feed.state} reason={feed.reason} />
+      <PublishBox topic={topic.name} />
+      {feed.messages.length === 0 ? <FirstMessage topic={topic} /> : <MessageList feed={feed} topic={topic} />}
+    </>
+  );
+}
+
+/** Marks the messages of a subscribed topic as read while the page is visible. */
+function markSeen(topicId: string): void {
+  const subscription = subscriptionTo(topicId);
+  if (subscription === undefined || subscription.unread_count === 0 || document.visibilityState !== 'visible') return;
+  // The count is corrected by the next refresh.
+  markViewed(subscription).catch(() => undefined);
+}

@@ -1,0 +1,5 @@
+declare module 'virtual:emoji' {
+  /** Emoji by short code. */
+  const emoji: Readonly<Record<string, string>>;
+  export default emoji;
+}

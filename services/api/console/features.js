@@ -1,8 +1,0 @@
-/**
- * Optional features of this server, which the server writes into the page: `google` (Google login), `email` (sends
- * emails).
- */
-const features = new Set(document.querySelector('meta[name="tocsin-features"]').content.split(' '));
-
-export const hasGoogleLogin = features.has('google');
-export const sendsEmails = features.has('email');

@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
+import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { Client, createTopic, testStack } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The limit of the script of the first page. */
+const scriptMaxBytes = 120 * 1_024;
+
+const accessPages = [
+  '/console/login',
+  '/console/register',
+  '/console/forgot-password',
+  '/console/resend',
+  '/auth/verified?status=error&message=Invalid',
+  '/auth/reset-password#token=x',
+  '/auth/undo-email-change#token=x',
+  '/auth/accept-invite#token=x',
+  '/auth/callback#error=access_denied',
+  '/console/nothing-here',
+];
+
+describeUnlessMissing('in Chromium', missingForChromium(), () => {
+  const stack = useStack();
+  const chromium = useChromium();
+
+  interface Violation {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+  }
+
+  /** The serious and critical findings of axe-core on the page. */
+  async function findings(page: Page): Promise<unknown[]> {
+    // Animations change colours for a moment.
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    // Evaluated by the debugger, so that the Content-Security-Policy stays as it is.
+    await page.evaluate(axe);
+    const violations = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as Violation[];
+    return violations
+      .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+      .map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => [html, failureSummary]) }));
+  }
+
+  const expectNoScrollbar = async (page: Page, width: number) =>
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+
+  const ready = (page: Page) =>
+    page
+      .locator('main h1')
+      .first()
+      .waitFor()
+      .then(() => page.locator('.skeleton').waitFor({ state: 'detached' }));
+
+  async function openAs(account: { email: string; password: string }, path: string, options = {}): Promise<Page> {
+    const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`, options);
+    await page.getByLabel('Email').fill(account.email);
+    await page.getByLabel('Password').fill(account.password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.pathname === path);
+    await ready(page);
+    return page;
+  }
+
+  const go = async (page: Page, path: string) => {
+    await page.goto(testStack().urls[0]! + path);
+    await ready(page);
+  };
+
+  /** An account with a topic that shows every kind of message. */
+  async function withMessages(): Promise<{ owner: Person; name: string }> {
+    const owner = await stack.person({ tier: 'ESSENTIALS' });
+    const { name } = await createTopic(owner, { access_level: 'private', description: 'x'.repeat(200) });
+    await owner.post('/api/subscriptions', { topic_name: name });
+    const text = '# Report\n\n- one\n- `two`\n\n[link](https://example.org)';
+    await owner.post('/', { topic: name, message: 'w'.repeat(300), title: 't'.repeat(200), priority: 1, tags: ['ok'] });
+    await owner.post('/', { topic: name, message: text, markdown: true, priority: 5, tags: ['x'.repeat(60)] });
+    return { owner, name };
+  }
+
+  const looks = [
+    ['a desk', 1_280, 'light'],
+    ['a phone', 360, 'dark'],
+  ] as const;
+
+  test.each(looks)('on %s the pages without a login are accessible and not cut off', async (_where, width, scheme) => {
+    const page = await chromium.open('/console/login', { viewport: { width, height: 740 }, colorScheme: scheme });
+    for (const path of accessPages) {
+      await go(page, path);
+      expect([path, await findings(page)]).toEqual([path, []]);
+      await expectNoScrollbar(page, width);
+    }
+  });
+
+  test.each(looks)('on %s the pages of an account are accessible and not cut off', async (_where, width, scheme) => {
+    const { owner, name } = await withMessages();
+    const page = await openAs(owner, '/console', { viewport: { width, height: 740 }, colorScheme: scheme });
+    for (const path of ['/console', `/console/topics/${name}`, '/console/search?q=w', '/console/account']) {
+      await go(page, path);
+      expect([path, await findings(page)]).toEqual([path, []]);
+      await expectNoScrollbar(page, width);
+    }
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').waitFor();
+    expect(await findings(page)).toEqual([]);
+  });
+
+  test('a server error on any page is explained, and the page works after "Try again"', async () => {
+    const { owner, name } = await withMessages();
+    chromium.expectRefusals();
+    const page = await openAs(owner, '/console');
+    const failing = /\/(api|auth)\/(?!sse)|\/json\?/;
+    for (const path of ['/console', `/console/topics/${name}`, '/console/search?q=w', '/console/account']) {
+      await page.route(failing, (route) =>
+        route.request().resourceType() === 'document'
+          ? route.continue()
+          : route.fulfill({ status: 500, contentType: 'text/html', body: '<h1>Oops at /srv/app.ts:12</h1>' }),
+      );
+      await page.goto(testStack().urls[0]! + path);
+      const alert = page.locator('main').getByRole('alert').first();
+      await alert.filter({ hasText: 'The server cannot process the request right now' }).waitFor();
+      expect(await page.getByText('Oops').count()).toBe(0);
+      await page.unroute(failing);
+      await page.getByRole('button', { name: 'Try again' }).first().click();
+      await alert.waitFor({ state: 'detached' });
+      await ready(page);
+    }
+  });
+
+  test('right-to-left overrides and markup stay inside the text that contains them', async () => {
+    const owner = await stack.person();
+    const { name } = await createTopic(owner, { description: '\u202Enoitpircsed <b>bold</b>' });
+    await owner.post('/', { topic: name, message: '\u202Egnissem <script>alert(1)</script>', title: '\u202Eeltit' });
+    await owner.post('/', {
+      topic: name,
+      markdown: true,
+      message: '<img src=x onerror=alert(1)> ![i](https://example.org/i.png) [a](javascript:alert(2)) **b** \u202Ex',
+    });
+    const page = await openAs(owner, `/console/topics/${name}`);
+    await page.locator('.markdown strong').waitFor();
+    expect(await page.locator('.content :is(script, img, svg, iframe)').count()).toBe(0);
+    const links = await page.locator('.content a').evaluateAll((found) => found.map((link) => String(link)));
+    // An image becomes a link, which loads nothing.
+    expect(links).toEqual(['https://example.org/i.png']);
+    const isolated = (await page.evaluate(
+      `[...document.querySelectorAll('.content :is(h3, .text)')].map((one) => getComputedStyle(one).unicodeBidi)`,
+    )) as string[];
+    expect(isolated.length).toBeGreaterThan(2);
+    expect(new Set(isolated)).toEqual(new Set(['isolate']));
+  });
+
+  test('a new account gets from the first page to its first message with one click and one command', async () => {
+    const owner = await stack.person();
+    const page = await openAs(owner, '/console');
+    await page.getByRole('button', { name: 'Create my first topic' }).click();
+    const command = await page.locator('.first-message code').textContent();
+    const [, text, address] = /^curl -d '(.+)' (\S+)$/.exec(command!)!;
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^live$/ })
+      .waitFor();
+    await new Client().call('POST', new URL(address!).pathname, { text: text! });
+    await page.locator('.message .text').filter({ hasText: text! }).waitFor();
+  });
+
+  test('the first page loads less than 120 KB of compressed script', async () => {
+    const page = await chromium.open('/console/register');
+    const sizes = (await page.evaluate(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).map((one) => one.encodedBodySize)`,
+    )) as number[];
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(scriptMaxBytes);
+  });
+});
