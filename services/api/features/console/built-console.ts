@@ -72,5 +72,12 @@ function keepBuild(directory: string, target: string): string {
   } catch (error) {
     if (!existsSync(target)) throw error;
   }
+  removeOldBuilds(target);
   return target;
+}
+
+/** Servers read their build when they start, so that no running server needs an old one. */
+function removeOldBuilds(current: string): void {
+  const old = readdirSync(built).filter((name) => !name.startsWith('.') && join(built, name) !== current);
+  for (const name of old) rmSync(join(built, name), { recursive: true, force: true });
 }
