@@ -33,6 +33,11 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
     { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2.5 },
+    {
+      name: 'types-console',
+      kind: 'program',
+      args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'console'],
+    },
   ],
   [
     { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
