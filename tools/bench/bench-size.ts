@@ -48,6 +48,7 @@ export interface BenchSize {
   readonly scaling: {
     /** The largest number of processes of a service. */
     readonly processesMax: number;
+    /** Per process. */
     readonly connections: number;
     readonly requests: number;
     readonly secondsMax: number;

@@ -30,7 +30,10 @@ const warmUp = { connections: 16, requests: 3_000, secondsMax: 5 };
 
 type Options = Omit<TocsinOptions, 'topics' | 'engines'> & { readonly engines: BenchEngines };
 
-/** Publishes to many topics and then to one, on clusters with 1 to `processesMax` processes of one service. */
+/**
+ * Publishes to many topics and then to one, on clusters with 1 to `processesMax` processes of one service. The
+ * connections grow with the processes, so that each of them has as many messages per batch.
+ */
 export async function measureScaling(size: BenchSize['scaling'], options: Options): Promise<ScalingFigures[]> {
   const figures: ScalingFigures[] = [];
   for (const service of services) {
@@ -58,7 +61,8 @@ async function measureCluster(
     await publish(tocsin, { ...size, ...warmUp, paths }, null);
     const figures: ScalingFigures[] = [];
     for (const topics of [manyTopics, 1]) {
-      const result = await publish(tocsin, { ...size, paths: paths.slice(0, topics) }, counter);
+      const load = { ...size, connections: size.connections * processes, paths: paths.slice(0, topics) };
+      const result = await publish(tocsin, load, counter);
       const ofScaled = Object.entries(result.processUs).filter(([name]) => serviceOf(name) === service);
       const sum = ofScaled.reduce((total, [, us]) => total + us, 0);
       figures.push({
