@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
@@ -23,6 +24,14 @@ const accessPages = [
   '/auth/accept-invite#token=x',
   '/auth/callback#error=access_denied',
   '/console/nothing-here',
+];
+
+const accountPages = (topic: string): readonly string[] => [
+  '/console',
+  `/console/topics/${topic}`,
+  `/console/topics/${topic}/settings`,
+  '/console/search?q=w',
+  '/console/account',
 ];
 
 describeUnlessMissing('in Chromium', missingForChromium(), () => {
@@ -55,7 +64,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
       .locator('main h1')
       .first()
       .waitFor()
-      .then(() => page.locator('.skeleton').waitFor({ state: 'detached' }));
+      .then(() => eventually(async () => (await page.locator('.skeleton').count()) === 0));
 
   async function openAs(account: { email: string; password: string }, path: string, options = {}): Promise<Page> {
     const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`, options);
@@ -100,7 +109,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   test.each(looks)('on %s the pages of an account are accessible and not cut off', async (_where, width, scheme) => {
     const { owner, name } = await withMessages();
     const page = await openAs(owner, '/console', { viewport: { width, height: 740 }, colorScheme: scheme });
-    for (const path of ['/console', `/console/topics/${name}`, '/console/search?q=w', '/console/account']) {
+    for (const path of accountPages(name)) {
       await go(page, path);
       expect([path, await findings(page)]).toEqual([path, []]);
       await expectNoScrollbar(page, width);
@@ -115,7 +124,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     chromium.expectRefusals();
     const page = await openAs(owner, '/console');
     const failing = /\/(api|auth)\/(?!sse)|\/json\?/;
-    for (const path of ['/console', `/console/topics/${name}`, '/console/search?q=w', '/console/account']) {
+    for (const path of accountPages(name)) {
       await page.route(failing, (route) =>
         route.request().resourceType() === 'document'
           ? route.continue()

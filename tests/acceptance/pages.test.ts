@@ -7,6 +7,7 @@ const consolePaths = [
   '/console',
   '/console/login',
   '/console/topics/backups',
+  '/console/topics/backups/settings',
   '/auth/verified',
   '/auth/callback',
   '/auth/reset-password',

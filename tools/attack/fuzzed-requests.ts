@@ -115,7 +115,6 @@ export function fuzzedRequests({
       const statuses = new Map<number, number>();
       let sent = 0;
       const samplesMb: (number | null)[] = [];
-      const sampleEvery = Math.max(1, Math.floor(count / samples));
       const sample = async () => {
         if (collectGarbage !== undefined) {
           collectGarbage();
@@ -123,10 +122,9 @@ export function fuzzedRequests({
         }
         samplesMb.push((await readMemoryMb(target.url))?.used ?? null);
       };
-      const work = async () => {
-        while (sent < count) {
+      const sendUpTo = async (end: number) => {
+        while (sent < end) {
           sent += 1;
-          if (sent % sampleEvery === 0) await sample();
           const one = randomRequest(random, { ...access, operations });
           const { status, text } = await send(target, { ...one, agent });
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -134,7 +132,11 @@ export function fuzzedRequests({
             faults.push(`${one.method} ${one.path.slice(0, 120)}: ${status} ${text.slice(0, 120)}`);
         }
       };
-      await Promise.all(Array.from({ length: concurrency }, work));
+      for (let part = 1; part <= samples; part += 1) {
+        const end = Math.round((count * part) / samples);
+        await Promise.all(Array.from({ length: concurrency }, () => sendUpTo(end)));
+        await sample(); // without requests in progress, whose memory varies
+      }
       agent.destroy();
       const addedMb = growth(samplesMb);
       if ((addedMb ?? 0) > growthMbMax) faults.push(`memory grew by ${addedMb} MB`);

@@ -4,6 +4,7 @@ import type { loginSchema } from '@tocsin/shared/wire/login.ts';
 import type { MessageJson } from '@tocsin/shared/wire/message.ts';
 import type { SubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
 import type { teamSchema } from '@tocsin/shared/wire/team.ts';
+import type { topicTokenSchema } from '@tocsin/shared/wire/topic-token.ts';
 import type { TopicJson } from '@tocsin/shared/wire/topic.ts';
 
 export type Consent = (typeof consentSchema)['_output'];
@@ -12,6 +13,7 @@ export type Message = MessageJson;
 export type Subscription = SubscriptionJson;
 export type Team = (typeof teamSchema)['_output'];
 export type Topic = TopicJson;
+export type TopicToken = (typeof topicTokenSchema)['_output'];
 
 /** `GET /api/messages/{message_id}/deliveries`. */
 export interface Deliveries {

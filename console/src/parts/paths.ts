@@ -1,6 +1,8 @@
 export const homePath = '/console';
 export const topicPath = (name: string): string => `/console/topics/${encodeURIComponent(name)}`;
 
+export const topicSettingsPath = (name: string): string => `${topicPath(name)}/settings`;
+
 /** Path of the login page, which returns to the current page after the login. */
 export const loginPath = (): string => `/console/login?next=${encodeURIComponent(location.pathname + location.search)}`;
 

@@ -10,7 +10,7 @@ import { Profile, type Me } from './profile.tsx';
 export function Account() {
   const { loaded, reload } = useLoad(() => call<Me>('GET', '/auth/me'), 'me');
   return (
-    <div class="page account-page">
+    <div class="page settings-page">
       <h1>Account</h1>
       <Loading loaded={loaded} retry={reload} rows={6}>
         {(me) => (

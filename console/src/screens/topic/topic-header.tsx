@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import { call } from '../../api/call.ts';
 import { session } from '../../api/session.ts';
 import type { ConnectionState } from '../../api/stream.ts';
 import type { Topic } from '../../api/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { topicSettingsPath } from '../../parts/paths.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { inbox, loadInbox, subscriptionTo } from '../../state/inbox.ts';
 
@@ -33,6 +35,12 @@ export function TopicHeader({ topic, state, reason }: TopicHeaderProps) {
           {stateTexts[state]}
         </span>
         <span class="grow" />
+        {topic.can_manage && (
+          <Link class="button" href={topicSettingsPath(topic.name)}>
+            <Icon name="settings" />
+            Settings
+          </Link>
+        )}
         {session.value !== null && <SubscribeButton topic={topic} />}
       </div>
       {topic.description !== '' && (

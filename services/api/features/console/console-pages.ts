@@ -8,6 +8,7 @@ const paths: Readonly<Record<string, string>> = {
   showConsoleStart: '/console',
   showConsolePage: '/console/{page}',
   showConsoleItem: '/console/{page}/{item}',
+  showConsoleItemPart: '/console/{page}/{item}/{part}',
   showVerified: '/auth/verified',
   showCallback: '/auth/callback',
   showResetPassword: '/auth/reset-password',

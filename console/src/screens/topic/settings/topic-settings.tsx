@@ -1,0 +1,36 @@
+import { Link } from 'wouter-preact';
+import { call } from '../../../api/call.ts';
+import type { Topic } from '../../../api/wire.ts';
+import { Note } from '../../../parts/card.tsx';
+import { Loading } from '../../../parts/loading.tsx';
+import { topicPath } from '../../../parts/paths.ts';
+import { useLoad } from '../../../parts/use-load.ts';
+import { DeleteTopic } from './delete-topic.tsx';
+import { TopicForm } from './topic-form.tsx';
+import { TopicTokens } from './topic-tokens.tsx';
+
+/** Settings and tokens of a topic, for accounts that can manage it. */
+export function TopicSettings({ item: name }: { readonly item: string }) {
+  const { loaded, reload } = useLoad(() => call<Topic>('GET', `/api/topics/${encodeURIComponent(name)}`), name);
+  return (
+    <div class="page settings-page">
+      <p class="links">
+        <Link href={topicPath(name)}>Back to {name}</Link>
+      </p>
+      <h1>Topic settings</h1>
+      <Loading loaded={loaded} retry={reload} rows={6}>
+        {(topic) =>
+          topic.can_manage ? (
+            <>
+              <TopicForm topic={topic} onChanged={reload} />
+              <TopicTokens topic={topic} />
+              <DeleteTopic topic={topic} />
+            </>
+          ) : (
+            <Note isBad text="Only the owner of the topic and the admins of its team can change it." />
+          )
+        }
+      </Loading>
+    </div>
+  );
+}
