@@ -5,7 +5,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
-import { Client, createTopic, testStack } from '../support/stack.ts';
+import { Client, createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -163,7 +163,19 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(new Set(isolated)).toEqual(new Set(['isolate']));
   });
 
+  /** A topic of another team that everyone can find. */
+  async function listTopicOfTeam(): Promise<void> {
+    const other = await stack.person({ tier: 'TEAM' });
+    const { body } = await other.post('/api/teams', {
+      name: `team-${newTopicName()}`.slice(0, 40),
+      display_name: 'Other',
+    });
+    const topic = { name: newTopicName(), team_id: body.id, is_discoverable: true, description: 'Listed' };
+    expect((await other.post('/api/topics', topic)).status).toBe(201);
+  }
+
   test('a new account gets from the first page to its first message with one click and one command', async () => {
+    await listTopicOfTeam();
     const owner = await stack.person();
     const page = await openAs(owner, '/console');
     await page.getByRole('button', { name: 'Create my first topic' }).click();

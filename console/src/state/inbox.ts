@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { call } from '../api/call.ts';
-import type { Message, Subscription, Topic } from '../api/wire.ts';
+import type { Message, Subscription, Team, Topic } from '../api/wire.ts';
 
 /** What the navigation and the home page show of the account's topics. */
 interface Inbox {
@@ -24,13 +24,17 @@ export const knownTopics = computed<readonly string[]>(() => {
 });
 
 export async function loadInbox(): Promise<void> {
-  const [{ subscriptions }, mine, reachable, recent] = await Promise.all([
+  const [{ subscriptions }, mine, reachable, recent, teams] = await Promise.all([
     call<{ subscriptions: Subscription[] }>('GET', '/api/subscriptions'),
     call<Topic[]>('GET', `/api/topics/my?limit=${topicsMax}`),
     call<Topic[]>('GET', `/api/topics?limit=${topicsMax}`),
     call<Message[]>('GET', `/api/messages/recent?limit=${recentMax}`),
+    call<Team[]>('GET', '/api/teams'),
   ]);
-  const ofTeams = reachable.filter(({ id, team_id }) => team_id !== null && !mine.some((topic) => topic.id === id));
+  // The list also contains listed topics of teams to which the account does not belong.
+  const ofTeams = reachable.filter(
+    ({ id, team_id }) => teams.some((team) => team.id === team_id) && !mine.some((topic) => topic.id === id),
+  );
   const newest = new Map(recent.toReversed().map((message) => [message.topic_id, message]));
   inbox.value = { subscriptions: subscriptions.toSorted(pinnedThenNewest), topics: [...mine, ...ofTeams], newest };
 }
