@@ -1,6 +1,7 @@
 export const homePath = '/console';
 export const topicPath = (name: string): string => `/console/topics/${encodeURIComponent(name)}`;
 
+export const notificationsPath = (name: string): string => `${topicPath(name)}/notifications`;
 export const topicSettingsPath = (name: string): string => `${topicPath(name)}/settings`;
 
 /** Path of the login page, which returns to the current page after the login. */

@@ -13,6 +13,7 @@ import { ForgotPassword, ResendVerification } from '../screens/access/request-li
 import { Account } from '../screens/account/account.tsx';
 import { Home } from '../screens/home.tsx';
 import { Search } from '../screens/search.tsx';
+import { NotificationSettings } from '../screens/topic/notifications/notification-settings.tsx';
 import { TopicSettings } from '../screens/topic/settings/topic-settings.tsx';
 import { TopicScreen } from '../screens/topic/topic-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
@@ -31,6 +32,12 @@ const pages: readonly Page[] = [
   { form: /^\/$|^\/console\/?$/, title: 'Home', Screen: Home, kind: 'account' },
   { form: /^\/console\/topics\/([^/]+)$/, title: 'Topic', Screen: TopicScreen, kind: 'anyone' },
   { form: /^\/console\/topics\/([^/]+)\/settings$/, title: 'Topic settings', Screen: TopicSettings, kind: 'account' },
+  {
+    form: /^\/console\/topics\/([^/]+)\/notifications$/,
+    title: 'Notifications',
+    Screen: NotificationSettings,
+    kind: 'account',
+  },
   { form: /^\/console\/search$/, title: 'Search', Screen: Search, kind: 'account' },
   { form: /^\/console\/account$/, title: 'Account', Screen: Account, kind: 'account' },
   { form: /^\/console\/login$/, title: 'Log in', Screen: LogIn, kind: 'alone' },

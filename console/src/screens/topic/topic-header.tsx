@@ -5,7 +5,7 @@ import { session } from '../../api/session.ts';
 import type { ConnectionState } from '../../api/stream.ts';
 import type { Topic } from '../../api/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { topicSettingsPath } from '../../parts/paths.ts';
+import { notificationsPath, topicSettingsPath } from '../../parts/paths.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { inbox, loadInbox, subscriptionTo } from '../../state/inbox.ts';
 
@@ -35,6 +35,12 @@ export function TopicHeader({ topic, state, reason }: TopicHeaderProps) {
           {stateTexts[state]}
         </span>
         <span class="grow" />
+        {subscriptionTo(topic.id) !== undefined && (
+          <Link class="button" href={notificationsPath(topic.name)}>
+            <Icon name="push" />
+            Notifications
+          </Link>
+        )}
         {topic.can_manage && (
           <Link class="button" href={topicSettingsPath(topic.name)}>
             <Icon name="settings" />

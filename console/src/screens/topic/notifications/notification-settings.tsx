@@ -1,0 +1,149 @@
+import { useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { call } from '../../../api/call.ts';
+import type { Subscription } from '../../../api/wire.ts';
+import { Note, Section } from '../../../parts/card.tsx';
+import { Checkbox, Field, Form, FormValues, Select } from '../../../parts/form.tsx';
+import { Loading } from '../../../parts/loading.tsx';
+import { topicPath } from '../../../parts/paths.ts';
+import { useLoad } from '../../../parts/use-load.ts';
+import { loadInbox } from '../../../state/inbox.ts';
+import { DryRun } from './dry-run.tsx';
+import { QuietHoursBar } from './quiet-hours-bar.tsx';
+import { settingsOfForm, type ChangedNotifications } from './settings-of-form.ts';
+
+/** Which messages of a topic reach the devices of the account. */
+export function NotificationSettings({ item: name }: { readonly item: string }) {
+  const find = async () => {
+    const { subscriptions } = await call<{ subscriptions: Subscription[] }>('GET', '/api/subscriptions');
+    return subscriptions.find(({ topic_name }) => topic_name === name) ?? null;
+  };
+  const { loaded, reload } = useLoad(find, name);
+  return (
+    <div class="page settings-page">
+      <p class="links">
+        <Link href={topicPath(name)}>Back to {name}</Link>
+      </p>
+      <h1>Notifications</h1>
+      <Loading loaded={loaded} retry={reload} rows={6}>
+        {(subscription) =>
+          subscription === null ? (
+            <Note isBad text={`Subscribe to ${name} first: only subscribers get pushes.`} />
+          ) : (
+            <Settings subscription={subscription} />
+          )
+        }
+      </Loading>
+    </div>
+  );
+}
+
+const priorities: readonly (readonly [string, string])[] = [
+  ['1', 'Every message'],
+  ['2', 'Low and above'],
+  ['3', 'Default and above'],
+  ['4', 'High and highest'],
+  ['5', 'Only highest'],
+];
+const allowedPriorities: readonly (readonly [string, string])[] = [
+  ['0', 'None'],
+  ['5', 'Only highest'],
+  ['4', 'High and highest'],
+];
+
+/** Shown in the form while the subscription has no quiet hours. */
+const suggestedHours = { start: '22:00', end: '07:00', allow_priority: 5 };
+
+/** The preview follows the form after the user paused for this time. */
+const previewDelayMs = 400;
+
+function Settings({ subscription }: { readonly subscription: Subscription }) {
+  const settings = subscription.mobile_notification_settings;
+  const path = `/api/subscriptions/${subscription.id}`;
+  const [draft, setDraft] = useState<ChangedNotifications | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const follow = (event: Event) => {
+    const form = (event.currentTarget as HTMLElement).querySelector('form')!;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setDraft(settingsOfForm(new FormValues(form))), previewDelayMs);
+  };
+  const save = async (values: FormValues) => {
+    await call('PATCH', path, { json: settingsOfForm(values) });
+    // The topic page shows the new settings at its next refresh.
+    await loadInbox().catch(() => undefined);
+    return 'Saved.';
+  };
+  const hours = draft === null ? (settings.quiet_hours ?? null) : draft.mobile_notification_settings.quiet_hours;
+  return (
+    <>
+      <Section title="Pushes to your devices">
+        <div class="follows-form" onInput={follow}>
+          <Form action="Save" send={save}>
+            <Checkbox
+              id="mobile_notifications_enabled"
+              label="Send pushes"
+              defaultChecked={subscription.mobile_notifications_enabled}
+            />
+            <div class="columns">
+              <Select
+                id="priority_threshold"
+                label="Priority"
+                options={priorities}
+                value={String(settings.priority_threshold)}
+              />
+              <Field
+                id="tags_filter"
+                label="Tags"
+                autocomplete="off"
+                defaultValue={settings.tags_filter.join(', ')}
+                hint="Separated by commas. Empty: any tags or none."
+              />
+              <Field
+                id="max_per_minute"
+                label="At most per minute"
+                type="number"
+                min={1}
+                max={1_000}
+                defaultValue={settings.max_per_minute ?? ''}
+                hint="Further messages arrive as one push with their number."
+              />
+            </div>
+            <QuietHoursFields quiet={settings.quiet_hours ?? null} shown={hours ?? null} />
+          </Form>
+        </div>
+      </Section>
+      <DryRun path={`${path}/preview`} settings={draft} />
+    </>
+  );
+}
+
+type Hours = NonNullable<Subscription['mobile_notification_settings']['quiet_hours']>;
+
+interface QuietHoursProps {
+  /** The stored hours. */
+  readonly quiet: Hours | null;
+  /** The hours in the form; null while they are off. */
+  readonly shown: Hours | null;
+}
+
+function QuietHoursFields({ quiet, shown }: QuietHoursProps) {
+  const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions();
+  const { start, end, allow_priority, timezone: zone } = quiet ?? { ...suggestedHours, timezone };
+  return (
+    <>
+      <Checkbox id="has_quiet_hours" label="Quiet hours" defaultChecked={quiet !== null} />
+      <QuietHoursBar hours={shown} />
+      <div class="columns">
+        <Field id="quiet_start" label="From" type="time" required defaultValue={start} />
+        <Field id="quiet_end" label="To" type="time" required defaultValue={end} />
+        <Field id="timezone" label="Time zone" required autocomplete="off" defaultValue={zone} />
+        <Select
+          id="allow_priority"
+          label="Still push"
+          options={allowedPriorities}
+          value={String(allow_priority ?? 0)}
+        />
+      </div>
+    </>
+  );
+}

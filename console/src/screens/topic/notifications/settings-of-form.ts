@@ -1,0 +1,38 @@
+import type { Subscription } from '../../../api/wire.ts';
+import type { FormValues } from '../../../parts/form.tsx';
+
+type Settings = Subscription['mobile_notification_settings'];
+
+/** The body of a change and of a preview; null turns a setting off. */
+export interface ChangedNotifications {
+  readonly mobile_notifications_enabled: boolean;
+  readonly mobile_notification_settings: Pick<Settings, 'priority_threshold' | 'tags_filter'> & {
+    readonly quiet_hours: Settings['quiet_hours'] | null;
+    readonly max_per_minute: number | null;
+  };
+}
+
+export function settingsOfForm(values: FormValues): ChangedNotifications {
+  const perMinute = values.text('max_per_minute');
+  const allowed = Number(values.text('allow_priority'));
+  return {
+    mobile_notifications_enabled: values.isChecked('mobile_notifications_enabled'),
+    mobile_notification_settings: {
+      priority_threshold: Number(values.text('priority_threshold')),
+      tags_filter: values
+        .text('tags_filter')
+        .split(',')
+        .map((tag) => tag.trim())
+        .filter((tag) => tag !== ''),
+      quiet_hours: values.isChecked('has_quiet_hours')
+        ? {
+            start: values.text('quiet_start'),
+            end: values.text('quiet_end'),
+            timezone: values.text('timezone'),
+            allow_priority: allowed === 0 ? null : allowed,
+          }
+        : null,
+      max_per_minute: perMinute === '' ? null : Number(perMinute),
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
+import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { createTopic } from '../support/stack.ts';
+import { useStack, type Person } from '../support/use-stack.ts';
+
+describeUnlessMissing('in Chromium', missingForChromium(), () => {
+  const stack = useStack();
+  const chromium = useChromium();
+
+  /** Opens the notifications of a subscribed topic with five messages of the priorities 1 to 5. */
+  async function openNotifications(owner: Person) {
+    const { name } = await createTopic(owner);
+    await owner.post('/api/subscriptions', { topic_name: name });
+    for (const priority of [1, 2, 3, 4, 5])
+      await owner.post('/', { topic: name, message: 'It works', priority, tags: [`p${priority}`] });
+    const page = await chromium.open(`/console/login?next=${encodeURIComponent(`/console/topics/${name}`)}`);
+    await page.getByLabel('Email').fill(owner.email);
+    await page.getByLabel('Password').fill(owner.password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Notifications' }).click();
+    await page.getByRole('heading', { name: 'Notifications', exact: true }).waitFor();
+    return { page, name };
+  }
+
+  test('the preview follows the form, and does not change the subscription', async () => {
+    const owner = await stack.person();
+    const { page } = await openNotifications(owner);
+    await page.getByText('5 of 5 messages pushed.').waitFor();
+    await page.getByLabel('Priority').selectOption('4');
+    await page.getByText('2 of 5 messages pushed: 3 filtered out.').waitFor();
+    await page.getByLabel('Tags').fill('p5, p1');
+    await page.getByText('1 of 5 messages pushed: 4 filtered out.').waitFor();
+    const { body } = await owner.get('/api/subscriptions');
+    expect(body).toMatchObject({
+      subscriptions: [{ mobile_notification_settings: { priority_threshold: 1, tags_filter: [] } }],
+    });
+  });
+
+  test('saves the filter, the limit and quiet hours, which the page shows again', async () => {
+    const owner = await stack.person();
+    const { page } = await openNotifications(owner);
+    await page.getByLabel('Priority').selectOption('3');
+    await page.getByLabel('At most per minute').fill('2');
+    await page.getByLabel('Quiet hours', { exact: true }).check();
+    await page.getByLabel('From').fill('23:00');
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await page.getByRole('img', { name: 'Quiet from 23:00 to 07:00' }).waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { body } = await owner.get('/api/subscriptions');
+    expect(body).toMatchObject({
+      subscriptions: [
+        {
+          mobile_notification_settings: {
+            priority_threshold: 3,
+            max_per_minute: 2,
+            quiet_hours: { start: '23:00', end: '07:00', timezone: 'Europe/Berlin', allow_priority: 5 },
+          },
+        },
+      ],
+    });
+    await page.reload();
+    await page.getByRole('img', { name: 'Quiet from 23:00 to 07:00' }).waitFor();
+    expect(await page.getByLabel('At most per minute').inputValue()).toBe('2');
+  });
+});
