@@ -101,6 +101,7 @@ function killTests(engines: TestEngines | undefined): void {
       const child = startRetention();
       const restartedAt = performance.now();
       await eventually(async () => (await stored.count()) <= left, { timeoutMs: patienceMs });
+      await eventually(async () => (await stored.committedCount()) <= left, { timeoutMs: patienceMs });
       const goesOnMs = performance.now() - restartedAt;
       await kill9(child);
 
@@ -174,14 +175,27 @@ async function expectStored({ messages }: Engine, { id }: Topic, positions: Posi
   expect(await read(after)).toEqual([]);
 }
 
+interface StoredCount {
+  /** May already exclude the messages of a removal that is not committed yet. */
+  count(): Promise<number>;
+  committedCount(): Promise<number>;
+  close(): Promise<void>;
+}
+
 /** Counts the stored messages while another process removes them. */
-async function openCount({ config }: TestPlace): Promise<{ count: () => Promise<number>; close: () => Promise<void> }> {
+async function openCount({ config }: TestPlace): Promise<StoredCount> {
   if (config.cluster !== undefined) {
     const client = await MongoClient.connect(config.cluster.mongoUrl);
     // Uses MongoDB's collection statistics: a full count each time would slow the sweep.
-    return { count: () => client.db().collection('messages').estimatedDocumentCount(), close: () => client.close() };
+    const stored = client.db().collection('messages');
+    return {
+      count: () => stored.estimatedDocumentCount(),
+      committedCount: () => stored.countDocuments(),
+      close: () => client.close(),
+    };
   }
   const db = new DatabaseSync(join(config.DATA_DIR, 'tocsin.db'), { readOnly: true });
   const select = db.prepare('SELECT count(*) AS count FROM messages');
-  return { count: async () => (select.get() as { count: number }).count, close: async () => db.close() };
+  const count = async () => (select.get() as { count: number }).count;
+  return { count, committedCount: count, close: async () => db.close() };
 }
