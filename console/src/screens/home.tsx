@@ -4,7 +4,7 @@ import { call } from '../api/call.ts';
 import { openStream } from '../api/stream.ts';
 import type { Message, Subscription, Topic } from '../api/wire.ts';
 import { Section } from '../parts/card.tsx';
-import { Checkbox, Field, Form, Select, type FormValues } from '../parts/form.tsx';
+import { Form, type FormValues } from '../parts/form.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { timeAgo } from '../parts/times.ts';
@@ -12,6 +12,7 @@ import { useLoad } from '../parts/use-load.ts';
 import { topicPath } from '../parts/paths.ts';
 import { UnreadCount } from '../parts/unread-count.tsx';
 import { countMessage, inbox, loadInbox } from '../state/inbox.ts';
+import { TopicFields, topicOfForm } from './topic/topic-fields.tsx';
 
 /** The limit of one stream. */
 const streamedMax = 100;
@@ -166,37 +167,12 @@ async function createTopic(json: object): Promise<string> {
 function CreateTopic() {
   const [, navigate] = useLocation();
   const send = async (values: FormValues) => {
-    const name = await createTopic({
-      name: values.text('name'),
-      description: values.text('description'),
-      access_level: values.text('access_level'),
-      is_discoverable: values.isChecked('is_discoverable'),
-    });
+    const name = await createTopic(topicOfForm(values));
     navigate(topicPath(name));
   };
   return (
     <Form action="Create topic" send={send}>
-      <div class="columns">
-        <Field
-          id="name"
-          label="Name"
-          required
-          maxLength={64}
-          autocomplete="off"
-          hint="Letters, digits, dashes and underscores."
-        />
-        <Select
-          id="access_level"
-          label="Access"
-          value="public"
-          options={[
-            ['public', 'Anyone who knows the name'],
-            ['private', 'Only accounts with access'],
-          ]}
-        />
-      </div>
-      <Field id="description" label="Description" maxLength={1_000} hint="Required for a listed topic." />
-      <Checkbox id="is_discoverable" label="List the topic in the topic search" />
+      <TopicFields />
     </Form>
   );
 }

@@ -4,6 +4,17 @@ export function EmailField() {
   return <Field id="email" label="Email" type="email" required autocomplete="email" maxLength={254} />;
 }
 
+interface UsernameProps {
+  readonly defaultValue?: string;
+  readonly hint?: string;
+}
+
+export function UsernameField(props: UsernameProps) {
+  return (
+    <Field id="username" label="Username" required autocomplete="username" pattern="[A-Za-z0-9_.\-]{3,32}" {...props} />
+  );
+}
+
 interface NewPasswordProps {
   readonly id: string;
   readonly label: string;

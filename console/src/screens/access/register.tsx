@@ -2,8 +2,8 @@ import { Link } from 'wouter-preact';
 import { call } from '../../api/call.ts';
 import { sendsEmails } from '../../api/features.ts';
 import { NarrowCard } from '../../parts/card.tsx';
-import { Checkbox, Field, Form, type FormValues } from '../../parts/form.tsx';
-import { EmailField, NewPasswordField, passwordHint } from './fields.tsx';
+import { Checkbox, Form, type FormValues } from '../../parts/form.tsx';
+import { EmailField, NewPasswordField, passwordHint, UsernameField } from './fields.tsx';
 
 async function register(values: FormValues): Promise<string> {
   const email = values.text('email');
@@ -24,14 +24,7 @@ export function Register() {
     <NarrowCard title="Create an account">
       <Form action="Create account" clear send={register}>
         <EmailField />
-        <Field
-          id="username"
-          label="Username"
-          required
-          autocomplete="username"
-          pattern="[A-Za-z0-9_.\-]{3,32}"
-          hint="3 to 32 letters, digits, dots, dashes and underscores."
-        />
+        <UsernameField hint="3 to 32 letters, digits, dots, dashes and underscores." />
         <NewPasswordField id="password" label="Password" hint={passwordHint} />
         <Checkbox id="terms" label="I accept the terms of this server" required />
       </Form>

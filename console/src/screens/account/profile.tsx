@@ -3,6 +3,7 @@ import { keepSession, session } from '../../api/session.ts';
 import { Section } from '../../parts/card.tsx';
 import { Field, Form, type FormValues } from '../../parts/form.tsx';
 import { completeTime } from '../../parts/times.ts';
+import { UsernameField } from '../access/fields.tsx';
 
 /** `GET /auth/me`. */
 export interface Me {
@@ -44,14 +45,7 @@ export function Profile({ me, onChanged }: ProfileProps) {
       </dl>
       <Form action="Save" send={save}>
         <div class="columns">
-          <Field
-            id="username"
-            label="Username"
-            required
-            autocomplete="username"
-            pattern="[A-Za-z0-9_.\-]{3,32}"
-            defaultValue={me.username}
-          />
+          <UsernameField defaultValue={me.username} />
           <Field id="email" label="Email" type="email" required autocomplete="email" defaultValue={me.email} />
         </div>
         <Field

@@ -4,7 +4,7 @@ import { openStream, type ConnectionState } from '../../api/stream.ts';
 import type { Message } from '../../api/wire.ts';
 import { FeedWindow } from './feed-window.ts';
 
-const pageSize = 50;
+export const feedPageSize = 50;
 
 /** Number of newest messages that are compared after a reconnect, because edits and deletions are not resumed. */
 const comparedMax = 200;
@@ -27,7 +27,7 @@ export interface Feed {
 
 /** Follows a topic: `first` are its newest messages, oldest first. */
 export function useFeed(topic: string, first: readonly Message[], onMessage: (message: Message) => void): Feed {
-  const [feed] = useState(() => new FeedWindow(first, first.length === pageSize));
+  const [feed] = useState(() => new FeedWindow(first, first.length === feedPageSize));
   const [, setVersion] = useState(0);
   const [connection, setConnection] = useState<{ state: ConnectionState; reason: string | null }>({
     state: 'connecting',
@@ -75,14 +75,14 @@ export function useFeed(topic: string, first: readonly Message[], onMessage: (me
     async loadOlder() {
       const older = await call<{ messages: Message[] }>(
         'GET',
-        `/api/topics/${path}/messages?limit=${pageSize}&${feed.olderQuery()}`,
+        `/api/topics/${path}/messages?limit=${feedPageSize}&${feed.olderQuery()}`,
       );
-      feed.addOlder(older.messages, older.messages.length === pageSize);
+      feed.addOlder(older.messages, older.messages.length === feedPageSize);
       update();
     },
     async showNewest() {
-      const messages = await newest(pageSize);
-      feed.restart(messages, messages.length === pageSize);
+      const messages = await newest(feedPageSize);
+      feed.restart(messages, messages.length === feedPageSize);
       update();
       scrollTo({ top: 0 });
     },
@@ -93,4 +93,3 @@ export function useFeed(topic: string, first: readonly Message[], onMessage: (me
 
 const topPx = 240;
 const isAtTop = (): boolean => document.documentElement.scrollTop < topPx;
-export const feedPageSize = pageSize;

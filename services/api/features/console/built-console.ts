@@ -16,7 +16,7 @@ const buildTimeoutMs = 120_000;
  * the program cannot be written, the build exists only until this returns. Throws if the build fails.
  */
 export function withBuiltConsole<T>(use: (directory: string) => T): T {
-  const existing = existsSync(join(source, 'src')) ? join(built, contentKey()) : newestBuild();
+  const existing = existsSync(join(source, 'src')) ? join(built, contentKey()) : shippedBuild();
   if (existsSync(existing)) return use(existing);
   const directory = makeBuildDirectory();
   try {
@@ -39,7 +39,7 @@ function contentKey(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-function newestBuild(): string {
+function shippedBuild(): string {
   const name = readdirSync(built).find((entry) => !entry.startsWith('.'));
   if (name === undefined) throw new Error('The console is not built: run `node console/build.ts` in a full checkout');
   return join(built, name);

@@ -1,13 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { call } from '../../../api/call.ts';
 import type { Subscription } from '../../../api/wire.ts';
 import { Note, Section } from '../../../parts/card.tsx';
 import { Checkbox, Field, Form, FormValues, Select } from '../../../parts/form.tsx';
 import { Loading } from '../../../parts/loading.tsx';
-import { topicPath } from '../../../parts/paths.ts';
 import { useLoad } from '../../../parts/use-load.ts';
 import { loadInbox } from '../../../state/inbox.ts';
+import { TopicSubpage } from '../topic-subpage.tsx';
 import { DryRun } from './dry-run.tsx';
 import { QuietHoursBar } from './quiet-hours-bar.tsx';
 import { settingsOfForm, type ChangedNotifications } from './settings-of-form.ts';
@@ -20,11 +19,7 @@ export function NotificationSettings({ item: name }: { readonly item: string }) 
   };
   const { loaded, reload } = useLoad(find, name);
   return (
-    <div class="page settings-page">
-      <p class="links">
-        <Link href={topicPath(name)}>Back to {name}</Link>
-      </p>
-      <h1>Notifications</h1>
+    <TopicSubpage name={name} title="Notifications">
       <Loading loaded={loaded} retry={reload} rows={6}>
         {(subscription) =>
           subscription === null ? (
@@ -34,7 +29,7 @@ export function NotificationSettings({ item: name }: { readonly item: string }) 
           )
         }
       </Loading>
-    </div>
+    </TopicSubpage>
   );
 }
 

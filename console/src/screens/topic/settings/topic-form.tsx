@@ -2,10 +2,11 @@ import { useLocation } from 'wouter-preact';
 import { call } from '../../../api/call.ts';
 import type { Topic } from '../../../api/wire.ts';
 import { Section } from '../../../parts/card.tsx';
-import { Checkbox, Field, Form, Select, type FormValues } from '../../../parts/form.tsx';
+import { Field, Form, type FormValues } from '../../../parts/form.tsx';
 import { topicSettingsPath } from '../../../parts/paths.ts';
 import { toast, toastError } from '../../../parts/toasts.tsx';
 import { loadInbox } from '../../../state/inbox.ts';
+import { TopicFields, topicOfForm } from '../topic-fields.tsx';
 
 interface TopicFormProps {
   readonly topic: Topic;
@@ -17,10 +18,7 @@ export function TopicForm({ topic, onChanged }: TopicFormProps) {
   const save = async (values: FormValues) => {
     const days = values.text('retention_days');
     const json = {
-      name: values.text('name'),
-      description: values.text('description'),
-      access_level: values.text('access_level'),
-      is_discoverable: values.isChecked('is_discoverable'),
+      ...topicOfForm(values),
       retention_days: days === '' ? null : Number(days),
     };
     const { name } = await call<Topic>('PATCH', `/api/topics/${topic.id}`, { json });
@@ -35,25 +33,7 @@ export function TopicForm({ topic, onChanged }: TopicFormProps) {
   return (
     <Section title="Settings">
       <Form action="Save" send={save}>
-        <div class="columns">
-          <Field id="name" label="Name" required maxLength={64} autocomplete="off" defaultValue={topic.name} />
-          <Select
-            id="access_level"
-            label="Access"
-            value={topic.access_level}
-            options={[
-              ['public', 'Anyone who knows the name'],
-              ['private', 'Only accounts with access'],
-            ]}
-          />
-        </div>
-        <Field
-          id="description"
-          label="Description"
-          maxLength={1_000}
-          defaultValue={topic.description}
-          hint="Required for a listed topic."
-        />
+        <TopicFields topic={topic} />
         <Field
           id="retention_days"
           label="Days to keep messages"
@@ -61,11 +41,6 @@ export function TopicForm({ topic, onChanged }: TopicFormProps) {
           min={1}
           defaultValue={topic.retention_days ?? ''}
           hint="Empty: as long as the tier of the topic's owner permits. Also applies to stored messages."
-        />
-        <Checkbox
-          id="is_discoverable"
-          label="List the topic in the topic search"
-          defaultChecked={topic.is_discoverable}
         />
       </Form>
     </Section>

@@ -1,10 +1,9 @@
-import { Link } from 'wouter-preact';
 import { call } from '../../../api/call.ts';
 import type { Topic } from '../../../api/wire.ts';
 import { Note } from '../../../parts/card.tsx';
 import { Loading } from '../../../parts/loading.tsx';
-import { topicPath } from '../../../parts/paths.ts';
 import { useLoad } from '../../../parts/use-load.ts';
+import { TopicSubpage } from '../topic-subpage.tsx';
 import { DeleteTopic } from './delete-topic.tsx';
 import { TopicForm } from './topic-form.tsx';
 import { TopicTokens } from './topic-tokens.tsx';
@@ -13,11 +12,7 @@ import { TopicTokens } from './topic-tokens.tsx';
 export function TopicSettings({ item: name }: { readonly item: string }) {
   const { loaded, reload } = useLoad(() => call<Topic>('GET', `/api/topics/${encodeURIComponent(name)}`), name);
   return (
-    <div class="page settings-page">
-      <p class="links">
-        <Link href={topicPath(name)}>Back to {name}</Link>
-      </p>
-      <h1>Topic settings</h1>
+    <TopicSubpage name={name} title="Topic settings">
       <Loading loaded={loaded} retry={reload} rows={6}>
         {(topic) =>
           topic.can_manage ? (
@@ -31,6 +26,6 @@ export function TopicSettings({ item: name }: { readonly item: string }) {
           )
         }
       </Loading>
-    </div>
+    </TopicSubpage>
   );
 }
