@@ -43,6 +43,10 @@ export class EngineRequestCounter {
   }
 }
 
+/** The requests to MongoDB, of all commands. */
+export const mongoRequestsOf = ({ mongo }: EngineRequests): number =>
+  Object.values(mongo).reduce((sum, count) => sum + count, 0);
+
 /** Returns the requests per operation between two counts, without commands that did not occur. */
 export function requestsPer(before: EngineRequests, after: EngineRequests, operations: number): EngineRequests {
   const per = Object.entries(after.mongo)

@@ -1,4 +1,5 @@
 import type { BenchReport } from './bench-report.ts';
+import { mongoRequestsOf } from './count-engine-requests.ts';
 import { marksOf } from './marks.ts';
 import type { FanOutFigures } from './measure-fan-out.ts';
 import type { IdleFigures } from './measure-idle.ts';
@@ -101,8 +102,16 @@ function scalingTable(figures: readonly ScalingFigures[]): string {
 function workTable(figures: readonly PublishFigures[]): string {
   const rows = figures.flatMap(({ server, connections, requests, processUs }) => {
     if (requests === null || (server !== 'floor' && server !== 'tocsin')) return [];
-    const mongo = Object.values(requests.mongo).reduce((sum, count) => sum + count, 0);
-    return [[connections, server, short(mongo), listed(requests.mongo), short(requests.redis), listed(processUs)]];
+    return [
+      [
+        connections,
+        server,
+        short(mongoRequestsOf(requests)),
+        listed(requests.mongo),
+        short(requests.redis),
+        listed(processUs),
+      ],
+    ];
   });
   if (rows.length === 0) return '';
   return `\n${table(['connections', 'server', 'MongoDB requests', 'by command', 'Redis commands', 'CPU µs by process'], rows)}`;

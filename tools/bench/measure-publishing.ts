@@ -34,7 +34,8 @@ export interface PublishFigures {
   readonly requests: EngineRequests | null;
 }
 
-const warmUp = { connections: 16, requests: 3_000, secondsMax: 5 };
+/** The load before the first measurement. */
+export const warmUp = { connections: 16, requests: 3_000, secondsMax: 5 };
 
 /**
  * Publishes to a bare server, to Express and to Tocsin in alternation. Each round measures the bare server before and

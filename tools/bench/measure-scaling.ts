@@ -1,6 +1,6 @@
 import type { BenchSize } from './bench-size.ts';
-import { EngineRequestCounter } from './count-engine-requests.ts';
-import { publish } from './measure-publishing.ts';
+import { EngineRequestCounter, mongoRequestsOf } from './count-engine-requests.ts';
+import { publish, warmUp } from './measure-publishing.ts';
 import { startTocsin, type BenchEngines, type TocsinOptions } from './start-tocsin.ts';
 
 /** Figures of a cluster with several processes of one service, while clients publish. */
@@ -26,7 +26,6 @@ type ScaledService = (typeof services)[number];
 /** Enough that every process of a service gets several partitions, and each topic one of its own with some luck. */
 const partitions = 12;
 const manyTopics = 48;
-const warmUp = { connections: 16, requests: 3_000, secondsMax: 5 };
 
 type Options = Omit<TocsinOptions, 'topics' | 'engines'> & { readonly engines: BenchEngines };
 
@@ -73,7 +72,7 @@ async function measureCluster(
         p99Ms: result.latencyMs.p99,
         serviceUs: sumByService(result.processUs),
         busiestShare: Math.max(...ofScaled.map(([, us]) => us)) / sum,
-        mongoRequests: Object.values(result.requests!.mongo).reduce((total, count) => total + count, 0),
+        mongoRequests: mongoRequestsOf(result.requests!),
         redisCommands: result.requests!.redis,
       });
     }
