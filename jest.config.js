@@ -43,6 +43,13 @@ const patientFaults = [
   'second-server',
 ].map((name) => `/tests/faults/${name}.test.ts`);
 
+/** Tests of the shared stack that TOCSIN_ENGINE names. */
+const onSharedStack = {
+  testEnvironment: '<rootDir>/tests/support/worker-environment.cjs',
+  globalSetup: '<rootDir>/tests/support/global-setup.ts',
+  globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
+};
+
 export default {
   // High, because a loaded machine takes several times as long as an idle one.
   testTimeout: 60_000,
@@ -71,10 +78,10 @@ export default {
         'tests/installations/**/*.test.ts',
         'tests/engines/**/*.test.ts',
       ]),
-      testEnvironment: '<rootDir>/tests/support/worker-environment.cjs',
-      globalSetup: '<rootDir>/tests/support/global-setup.ts',
-      globalTeardown: '<rootDir>/tests/support/global-teardown.ts',
+      ...onSharedStack,
     },
+    // The screens do not depend on the engine; the main path through them is an acceptance test of both.
+    { ...part('console', ['tests/console/*.test.ts']), ...onSharedStack },
     { ...part('schemathesis', ['tests/schemathesis/*.test.ts']), ...blackBox },
     { ...part('faults', ['tests/faults/**/*.test.ts'], patientFaults), ...blackBox },
     {

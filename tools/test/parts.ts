@@ -33,6 +33,7 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
     { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2.5 },
+    { name: 'console', kind: 'jest', project: 'console', env: onEmbedded },
     {
       name: 'types-console',
       kind: 'program',
