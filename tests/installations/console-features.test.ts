@@ -58,14 +58,14 @@ describeUnlessMissing('the console of a server with Google login and a mail serv
     await see(page, subject);
     return { page, callback };
   }
-  const sessionOf = (page: Page) => page.evaluate(() => sessionStorage.getItem('tocsin.session'));
+  const sessionOf = (page: Page) => page.evaluate(() => localStorage.getItem('tocsin.session'));
   const notBegun = 'This login did not begin in this tab';
 
   test('a Google login begins with the button and ends in the same tab, once', async () => {
     const { page, callback } = await logInWithGoogle();
     expect(callback).toMatch(/^[^#]+\/auth\/callback#access_token=[^&]+&refresh_token=[^&]+&app_state=[\w-]+$/);
     expect(new URL(page.url()).hash).toBe('');
-    await page.evaluate(() => sessionStorage.removeItem('tocsin.session'));
+    await page.evaluate(() => localStorage.removeItem('tocsin.session'));
     await page.goto(callback);
     await see(page, notBegun);
     expect(await sessionOf(page)).toBeNull();
@@ -73,6 +73,7 @@ describeUnlessMissing('the console of a server with Google login and a mail serv
 
   test('another tab does not take over a Google login', async () => {
     const { page, callback } = await logInWithGoogle();
+    await page.evaluate(() => localStorage.removeItem('tocsin.session'));
     const tab = await page.context().newPage();
     await tab.goto(callback);
     await see(tab, notBegun);

@@ -1,4 +1,4 @@
-import { endSession, keepSession, session, type Session } from './session.ts';
+import { endSession, keepSession, refreshOnce, session, type Session } from './session.ts';
 
 /** A failed request with the server's error text. `status` is 0 if the server is unreachable. */
 export class CallFailed extends Error {
@@ -82,12 +82,12 @@ async function send(method: string, path: string, { json, token, keepalive = fal
 let renewing: Promise<boolean> | null = null;
 
 /**
- * Refreshes the login. Resolves with false if that failed. Concurrent requests share one refresh, because using a
- * refresh token twice would end the login.
+ * Refreshes the login. Resolves with false if that failed. Concurrent requests and tabs share one refresh: using
+ * a refresh token twice would end the login.
  */
 function renew(failedToken: string): Promise<boolean> {
   if (session.value !== null && session.value.access_token !== failedToken) return Promise.resolve(true);
-  renewing ??= refresh().finally(() => {
+  renewing ??= refreshOnce(failedToken, refresh).finally(() => {
     renewing = null;
   });
   return renewing;

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { del, get, set } from 'idb-keyval';
 
 /** The logged-in account as every login response describes it. */
 export interface SessionUser {
@@ -15,22 +16,75 @@ export interface Session {
   readonly user: SessionUser | null;
 }
 
-/** Session storage key of the login: limited to this tab and origin, never part of a URL. */
+/** Storage key of the login: limited to this origin, never part of a URL. */
 const storedAs = 'tocsin.session';
 
+/**
+ * All tabs share the login. A tab without Web Locks (a page over plain HTTP) has its own, because two tabs could use
+ * the same refresh token concurrently, which ends the login.
+ */
+const storage = 'locks' in navigator ? localStorage : sessionStorage;
+
+const stored = (): Session | null => JSON.parse(storage.getItem(storedAs) ?? 'null') as Session | null;
+
 /** Null without a login. */
-export const session = signal<Session | null>(JSON.parse(sessionStorage.getItem(storedAs) ?? 'null') as Session | null);
+export const session = signal<Session | null>(stored());
 
 /** Stores new tokens. Keeps the user if the response does not contain one. */
 export function keepSession(login: Omit<Session, 'user'> & { readonly user?: SessionUser | null }): void {
   const { access_token, refresh_token, user = session.value?.user ?? null } = login;
   session.value = { access_token, refresh_token, user };
-  sessionStorage.setItem(storedAs, JSON.stringify(session.value));
+  storage.setItem(storedAs, JSON.stringify(session.value));
 }
 
 export function endSession(): void {
-  sessionStorage.removeItem(storedAs);
+  storage.removeItem(storedAs);
+  void del(storedAs).catch(noDatabase);
   session.value = null;
+}
+
+/** Takes over what another tab stored: a login, its renewal or its end. */
+function adoptStored(): void {
+  const [before, now] = [session.value, stored()];
+  const isOtherAccount = before !== null && now !== null && before.user?.id !== now.user?.id && before.user !== null;
+  // The page shows data of the earlier account.
+  if (isOtherAccount) location.reload();
+  else session.value = now;
+}
+
+addEventListener('storage', ({ key }) => {
+  // The key is null if the whole storage was cleared.
+  if (storage === localStorage && (key === storedAs || key === null)) adoptStored();
+});
+
+/** Some private windows have no IndexedDB. */
+const noDatabase = (): undefined => undefined;
+
+/** The last refresh of this browser. */
+interface Refreshed {
+  /** The access token that it replaced. */
+  readonly failedToken: string;
+  readonly session: Session | null;
+}
+
+/**
+ * Calls `refresh` while no other tab refreshes the login. Skips it if another tab already replaced `failedToken` or
+ * ended the login. Resolves with whether there is a new token.
+ */
+export async function refreshOnce(failedToken: string, refresh: () => Promise<boolean>): Promise<boolean> {
+  if (!('locks' in navigator)) return refresh();
+  return navigator.locks.request(storedAs, async () => {
+    // Another process sees changes of localStorage later than the end of the lock; IndexedDB has no such delay.
+    const last = await get<Refreshed>(storedAs).catch(noDatabase);
+    if (last?.failedToken === failedToken) session.value = last.session;
+    else adoptStored();
+    if (session.value === null) return false;
+    if (session.value.access_token !== failedToken) return true;
+    const isRefreshed = await refresh();
+    if (isRefreshed || session.value === null)
+      await set(storedAs, { failedToken, session: session.value }).catch(noDatabase);
+    return isRefreshed;
+  });
 }
 
 const providerLoginStoredAs = 'tocsin.provider-login';

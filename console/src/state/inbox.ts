@@ -1,5 +1,6 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { call } from '../api/call.ts';
+import { session } from '../api/session.ts';
 import type { Message, Subscription, Team, Topic } from '../api/wire.ts';
 
 /** What the navigation and the home page show of the account's topics. */
@@ -13,6 +14,10 @@ interface Inbox {
 
 /** Null until it is loaded. */
 export const inbox = signal<Inbox | null>(null);
+
+effect(() => {
+  if (session.value === null) inbox.value = null;
+});
 
 const topicsMax = 100;
 const recentMax = 100;
@@ -70,8 +75,4 @@ export async function markViewed({ id }: Subscription): Promise<void> {
     inbox.value = { ...inbox.value, subscriptions };
   }
   await call('POST', `/api/subscriptions/${id}/viewed`);
-}
-
-export function emptyInbox(): void {
-  inbox.value = null;
 }

@@ -1,16 +1,17 @@
-import { Link, useLocation } from 'wouter-preact';
+import { Link, Redirect } from 'wouter-preact';
 import { call } from '../../api/call.ts';
 import { hasGoogleLogin } from '../../api/features.ts';
-import { beginProviderLogin, keepSession, type Session } from '../../api/session.ts';
+import { beginProviderLogin, keepSession, session, type Session } from '../../api/session.ts';
 import { NarrowCard } from '../../parts/card.tsx';
 import { Field, Form } from '../../parts/form.tsx';
 import { homePath, nextPath } from '../../parts/paths.ts';
 import { EmailField } from './fields.tsx';
 
 export function LogIn() {
-  const [, navigate] = useLocation();
   const next = nextPath();
   const query = next === homePath ? '' : `?next=${encodeURIComponent(next)}`;
+  // Logged in here or in another tab.
+  if (session.value !== null) return <Redirect to={next} replace />;
   return (
     <NarrowCard title="Log in">
       <Form
@@ -18,7 +19,6 @@ export function LogIn() {
         send={async (values) => {
           const json = { email: values.text('email'), password: values.text('password') };
           keepSession(await call<Session>('POST', '/auth/login', { json, isPublic: true }));
-          navigate(next, { replace: true });
         }}
       >
         <EmailField />

@@ -5,7 +5,6 @@ import { endSession } from '../../api/session.ts';
 import { Section } from '../../parts/card.tsx';
 import { Field, Form, type FormValues } from '../../parts/form.tsx';
 import { toast, toastError } from '../../parts/toasts.tsx';
-import { emptyInbox } from '../../state/inbox.ts';
 import type { Me } from './profile.tsx';
 
 export function PersonalData({ me }: { readonly me: Me }) {
@@ -35,7 +34,6 @@ function DeleteAccount({ me }: { readonly me: Me }) {
   const remove = async (values: FormValues) => {
     if (values.text('confirmation') !== me.username) throw new Error(`Enter ${me.username} to confirm.`);
     await call('DELETE', '/api/users/me', { json: { password: values.text('delete_password') } });
-    emptyInbox();
     endSession();
     navigate('/console/login', { replace: true });
     toast('Your account is deleted.');
