@@ -1,28 +1,10 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { findChromium } from '../../tools/screenshots/find-chromium.ts';
 import { newAddress, testStack } from './stack.ts';
 
-/** The first is Chromium without windows, which uses a third of the CPU time. */
-const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
-
-function chromiumPath(): string | undefined {
-  const candidates = (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .flatMap((dir) => programs.map((name) => join(dir, name)));
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** The programs that this machine lacks to render pages; empty if complete. */
-export const missingForChromium = (): string[] => (chromiumPath() === undefined ? ['chromium'] : []);
+export const missingForChromium = (): string[] => (findChromium() === undefined ? ['chromium'] : []);
 
 export interface ChromiumUse {
   /** Opens a path of the server in a new session with its own address. */
@@ -43,7 +25,7 @@ export function useChromium(
   let faults: string[] = [];
   let mayRefuse = false;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: chromiumPath()! });
+    browser = await chromium.launch({ executablePath: findChromium()! });
   }, 60_000);
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));

@@ -47,7 +47,7 @@ export function PublishBox({ topic }: { readonly topic: string }) {
   }, []);
   return (
     <form
-      class="publish"
+      class={draft === empty ? 'publish idle' : 'publish'}
       aria-label="Publish"
       onSubmit={(event) => {
         event.preventDefault();
