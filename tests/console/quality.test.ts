@@ -32,6 +32,7 @@ const accountPages = (topic: string): readonly string[] => [
   `/console/topics/${topic}/notifications`,
   `/console/topics/${topic}/settings`,
   '/console/search?q=w',
+  '/console/devices',
   '/console/account',
 ];
 

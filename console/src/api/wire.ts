@@ -1,5 +1,6 @@
 /** The JSON of the HTTP interface. The OpenAPI document describes the same types. */
 import type { consentSchema } from '@tocsin/shared/wire/consent.ts';
+import type { deviceSchema } from '@tocsin/shared/wire/device.ts';
 import type { loginSchema } from '@tocsin/shared/wire/login.ts';
 import type { MessageJson } from '@tocsin/shared/wire/message.ts';
 import type { SubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
@@ -8,6 +9,7 @@ import type { topicTokenSchema } from '@tocsin/shared/wire/topic-token.ts';
 import type { TopicJson } from '@tocsin/shared/wire/topic.ts';
 
 export type Consent = (typeof consentSchema)['_output'];
+export type Device = (typeof deviceSchema)['_output'];
 export type Login = (typeof loginSchema)['_output'];
 export type Message = MessageJson;
 export type Subscription = SubscriptionJson;

@@ -12,7 +12,12 @@ interface DialogProps {
 /** A modal dialog. Esc and a click outside close it, and focus returns to where it was. */
 export function Dialog({ title, onClose, children, isBare = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const element = dialog.current!;
+    element.showModal();
+    // Focus returns only from a dialog that is closed, not from one that is removed.
+    return () => element.close();
+  }, []);
   return (
     <dialog
       ref={dialog}

@@ -1,4 +1,6 @@
 export const homePath = '/console';
+export const devicesPath = '/console/devices';
+export const keysPath = '/console/keys';
 export const topicPath = (name: string): string => `/console/topics/${encodeURIComponent(name)}`;
 
 export const notificationsPath = (name: string): string => `${topicPath(name)}/notifications`;

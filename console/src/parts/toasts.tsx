@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { Icon } from './icon.tsx';
 
 interface Toast {
   readonly id: number;
-  readonly text: string;
+  readonly text: ComponentChildren;
   readonly isBad: boolean;
   readonly undo: (() => void) | null;
 }
@@ -15,7 +16,7 @@ const toastsMax = 4;
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
-function show(text: string, isBad: boolean, undo: (() => void) | null): number {
+function show(text: ComponentChildren, isBad: boolean, undo: (() => void) | null): number {
   const id = ++lastId;
   toasts.value = [...toasts.value, { id, text, isBad, undo }].slice(-toastsMax);
   setTimeout(() => dismiss(id), shownMs);
@@ -26,7 +27,7 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-export function toast(text: string): void {
+export function toast(text: ComponentChildren): void {
   show(text, false, null);
 }
 
@@ -35,7 +36,7 @@ export function toastError(error: unknown): void {
 }
 
 interface Undoable {
-  readonly text: string;
+  readonly text: ComponentChildren;
   /** Runs when the time to undo is over, or when the page closes. `isClosing`: the page does not wait. */
   readonly commit: (isClosing: boolean) => Promise<unknown>;
   /** Restores what the page shows, after Undo or a failed commit. */

@@ -11,6 +11,7 @@ import { ProviderCallback } from '../screens/access/provider-callback.tsx';
 import { Register } from '../screens/access/register.tsx';
 import { ForgotPassword, ResendVerification } from '../screens/access/request-link.tsx';
 import { Account } from '../screens/account/account.tsx';
+import { Devices } from '../screens/devices/devices.tsx';
 import { Home } from '../screens/home.tsx';
 import { Search } from '../screens/search.tsx';
 import { NotificationSettings } from '../screens/topic/notifications/notification-settings.tsx';
@@ -39,6 +40,7 @@ const pages: readonly Page[] = [
     kind: 'account',
   },
   { form: /^\/console\/search$/, title: 'Search', Screen: Search, kind: 'account' },
+  { form: /^\/console\/devices$/, title: 'Devices', Screen: Devices, kind: 'account' },
   { form: /^\/console\/account$/, title: 'Account', Screen: Account, kind: 'account' },
   { form: /^\/console\/login$/, title: 'Log in', Screen: LogIn, kind: 'alone' },
   { form: /^\/console\/register$/, title: 'Create an account', Screen: Register, kind: 'alone' },

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Dialog } from '../parts/dialog.tsx';
-import { homePath } from '../parts/paths.ts';
+import { devicesPath, homePath } from '../parts/paths.ts';
 
 export const isPaletteOpen = signal(false);
 export const isHelpOpen = signal(false);
@@ -11,6 +11,7 @@ const shortcuts: readonly (readonly [keys: readonly string[], text: string])[] =
   [['Ctrl', 'K'], 'Go to a topic, publish or search'],
   [['g', 'h'], 'Home'],
   [['g', 's'], 'Search'],
+  [['g', 'd'], 'Devices'],
   [['g', 'a'], 'Account'],
   [['p'], 'Write a message to the open topic'],
   [['j'], 'Next message'],
@@ -29,7 +30,12 @@ export function useShortcuts(): void {
   const [, navigate] = useLocation();
   useEffect(() => {
     let startedAt = 0;
-    const targets: Readonly<Record<string, string>> = { h: homePath, s: '/console/search', a: '/console/account' };
+    const targets: Readonly<Record<string, string>> = {
+      h: homePath,
+      s: '/console/search',
+      d: devicesPath,
+      a: '/console/account',
+    };
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();

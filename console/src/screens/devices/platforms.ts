@@ -1,0 +1,10 @@
+const platforms: Readonly<Record<string, { readonly name: string; readonly provider: string }>> = {
+  ios: { name: 'iOS', provider: 'APNs' },
+  android: { name: 'Android', provider: 'FCM' },
+  expo: { name: 'Expo', provider: 'Expo' },
+};
+
+export const platformName = (platform: string): string => platforms[platform]?.name ?? platform;
+
+/** The service that delivers the pushes of a platform. */
+export const providerName = (platform: string): string => platforms[platform]?.provider ?? 'the push service';

@@ -1,0 +1,44 @@
+import { afterAll, test } from '@jest/globals';
+import { newPushToken } from '@tocsin/shared/testing/builders.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
+import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
+import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { openConsole } from '../support/open-console.ts';
+import { createAccount } from '../support/stack.ts';
+import { useOwnStack } from '../support/use-own-stack.ts';
+
+const expo = await startExpoSimulator();
+const { stack, store } = await useOwnStack({ EXPO_URL: expo.url, TRUST_PROXY: '1' });
+afterAll(() => expo.close());
+
+describeUnlessMissing('in Chromium', missingForChromium(), () => {
+  const chromium = useChromium(() => stack.urls[0]!);
+
+  async function openWithDevice(token: string) {
+    const person = await createAccount(store, { urls: stack.urls });
+    const device = { push_token: token, platform: 'expo', device_id: 'phone', device_name: 'Phone' };
+    await person.client.call('POST', '/api/devices/register', { json: device });
+    return openConsole(chromium, person, '/console/devices');
+  }
+
+  test('a test push from the console reaches the device', async () => {
+    const token = newPushToken.expo();
+    const page = await openWithDevice(token);
+    await page.getByRole('button', { name: 'Test push' }).click();
+    await page.getByText('queued', { exact: true }).waitFor();
+    await eventually(() => expo.pushes.some((push) => push.token === token));
+  });
+
+  test('a test push to a dead token shows that the device is now inactive', async () => {
+    const token = newPushToken.expo();
+    expo.script(token, { kind: 'ticket-error', error: 'DeviceNotRegistered' });
+    const page = await openWithDevice(token);
+    chromium.expectRefusals();
+    await page.getByRole('button', { name: 'Test push' }).click();
+    await page.getByText('Expo reported the push token as dead').waitFor();
+    await page.getByText('inactive', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Test push' }).click();
+    await page.getByText('not sent Device is inactive').waitFor();
+  });
+});
