@@ -33,6 +33,7 @@ const accountPages = (topic: string): readonly string[] => [
   `/console/topics/${topic}/settings`,
   '/console/search?q=w',
   '/console/devices',
+  '/console/keys',
   '/console/account',
 ];
 

@@ -50,8 +50,8 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.getByText('Create a token …').click();
     await page.getByLabel('Name', { exact: true }).last().fill('backup script');
     await page.getByRole('button', { name: 'Create token' }).click();
-    const token = (await page.locator('.new-token code').first().textContent())!;
-    const lines = await page.locator('.new-token code').allTextContents();
+    const token = (await page.locator('.new-secret code').first().textContent())!;
+    const lines = await page.locator('.new-secret code').allTextContents();
     const isCutOff = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
     expect(await page.evaluate(isCutOff)).toBe(false);
     expect(lines.slice(1).every((line) => line.includes(token) && line.includes(`/${name}`))).toBe(true);
@@ -59,9 +59,9 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
       new Client().call('POST', `/${name}`, { text: 'It works', headers: { 'X-Topic-Token': token } });
     expect((await publish()).status).toBe(200);
     await page.reload();
-    await page.getByText('backup script').waitFor();
-    expect(await page.locator('.new-token').count()).toBe(0);
-    await page.getByRole('button', { name: 'Delete the token backup script' }).click();
+    await page.getByText('backup script').first().waitFor();
+    expect(await page.locator('.new-secret').count()).toBe(0);
+    await page.getByRole('button', { name: 'Delete : backup script' }).click();
     await page.getByText('The topic has no tokens').waitFor();
     await eventually(async () => expect((await publish()).status).toBe(401));
   });

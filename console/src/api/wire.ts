@@ -1,4 +1,5 @@
 /** The JSON of the HTTP interface. The OpenAPI document describes the same types. */
+import type { apiKeySchema } from '@tocsin/shared/wire/api-key.ts';
 import type { consentSchema } from '@tocsin/shared/wire/consent.ts';
 import type { deviceSchema } from '@tocsin/shared/wire/device.ts';
 import type { loginSchema } from '@tocsin/shared/wire/login.ts';
@@ -8,6 +9,7 @@ import type { teamSchema } from '@tocsin/shared/wire/team.ts';
 import type { topicTokenSchema } from '@tocsin/shared/wire/topic-token.ts';
 import type { TopicJson } from '@tocsin/shared/wire/topic.ts';
 
+export type ApiKey = (typeof apiKeySchema)['_output'];
 export type Consent = (typeof consentSchema)['_output'];
 export type Device = (typeof deviceSchema)['_output'];
 export type Login = (typeof loginSchema)['_output'];

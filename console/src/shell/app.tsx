@@ -13,6 +13,7 @@ import { ForgotPassword, ResendVerification } from '../screens/access/request-li
 import { Account } from '../screens/account/account.tsx';
 import { Devices } from '../screens/devices/devices.tsx';
 import { Home } from '../screens/home.tsx';
+import { Keys } from '../screens/keys/keys.tsx';
 import { Search } from '../screens/search.tsx';
 import { NotificationSettings } from '../screens/topic/notifications/notification-settings.tsx';
 import { TopicSettings } from '../screens/topic/settings/topic-settings.tsx';
@@ -41,6 +42,7 @@ const pages: readonly Page[] = [
   },
   { form: /^\/console\/search$/, title: 'Search', Screen: Search, kind: 'account' },
   { form: /^\/console\/devices$/, title: 'Devices', Screen: Devices, kind: 'account' },
+  { form: /^\/console\/keys$/, title: 'API keys', Screen: Keys, kind: 'account' },
   { form: /^\/console\/account$/, title: 'Account', Screen: Account, kind: 'account' },
   { form: /^\/console\/login$/, title: 'Log in', Screen: LogIn, kind: 'alone' },
   { form: /^\/console\/register$/, title: 'Create an account', Screen: Register, kind: 'alone' },

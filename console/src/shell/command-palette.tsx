@@ -6,7 +6,7 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { nextTheme } from '../parts/theme.ts';
 import { knownTopics } from '../state/inbox.ts';
 import { logOut } from '../state/log-out.ts';
-import { devicesPath, homePath, loginPath, topicPath } from '../parts/paths.ts';
+import { devicesPath, homePath, keysPath, loginPath, topicPath } from '../parts/paths.ts';
 import { isHelpOpen, isPaletteOpen } from './shortcuts.tsx';
 
 interface Command {
@@ -98,6 +98,7 @@ function commandsFor(query: string, navigate: (path: string) => void): readonly 
           go('Home', homePath, 'home'),
           go('Search', '/console/search', 'search'),
           go('Devices', devicesPath, 'phone'),
+          go('API keys', keysPath, 'key'),
           go('Account', '/console/account', 'account'),
           { text: 'Log out', hint: 'Account', icon: 'logout' as const, run: () => void logOut() },
         ];

@@ -10,7 +10,7 @@ import { nextTheme, theme } from '../parts/theme.ts';
 import { inbox, loadInbox } from '../state/inbox.ts';
 import { logOut } from '../state/log-out.ts';
 import { CommandPalette } from './command-palette.tsx';
-import { devicesPath, homePath, loginPath, topicPath } from '../parts/paths.ts';
+import { devicesPath, homePath, keysPath, loginPath, topicPath } from '../parts/paths.ts';
 import { isHelpOpen, isPaletteOpen, ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { UnreadCount } from '../parts/unread-count.tsx';
 
@@ -97,6 +97,7 @@ function Sidebar({ path }: { readonly path: string }) {
             <Item href={homePath} path={path} icon="home" text="Home" />
             <Item href="/console/search" path={path} icon="search" text="Search" />
             <Item href={devicesPath} path={path} icon="phone" text="Devices" />
+            <Item href={keysPath} path={path} icon="key" text="API keys" />
             <TopicItems path={path} />
           </>
         )}

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Dialog } from '../parts/dialog.tsx';
-import { devicesPath, homePath } from '../parts/paths.ts';
+import { devicesPath, homePath, keysPath } from '../parts/paths.ts';
 
 export const isPaletteOpen = signal(false);
 export const isHelpOpen = signal(false);
@@ -12,6 +12,7 @@ const shortcuts: readonly (readonly [keys: readonly string[], text: string])[] =
   [['g', 'h'], 'Home'],
   [['g', 's'], 'Search'],
   [['g', 'd'], 'Devices'],
+  [['g', 'k'], 'API keys'],
   [['g', 'a'], 'Account'],
   [['p'], 'Write a message to the open topic'],
   [['j'], 'Next message'],
@@ -34,6 +35,7 @@ export function useShortcuts(): void {
       h: homePath,
       s: '/console/search',
       d: devicesPath,
+      k: keysPath,
       a: '/console/account',
     };
     const onKey = (event: KeyboardEvent) => {

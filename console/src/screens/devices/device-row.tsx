@@ -1,10 +1,10 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import type { Device } from '../../api/wire.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Form, type FormValues } from '../../parts/form.tsx';
 import { remove } from '../../parts/removals.ts';
+import { RowButton } from '../../parts/row-button.tsx';
 import { completeTime, timeAgo } from '../../parts/times.ts';
 import { platformName } from './platforms.ts';
 import { TestPushNote, useTestPush } from './test-push.tsx';
@@ -33,7 +33,7 @@ export function DeviceRow({ device, reload }: DeviceProps) {
   return (
     <li class="device">
       <div class="grow">
-        <div class="device-title">
+        <div class="row-title">
           <span dir="auto">{name}</span>
           {device.is_active ? <span class="badge sent">active</span> : <span class="badge failed">inactive</span>}
         </div>
@@ -71,27 +71,6 @@ function DeviceFacts({ device }: { readonly device: Device }) {
         </p>
       )}
     </>
-  );
-}
-
-interface RowButtonProps {
-  readonly text: string;
-  readonly name: string;
-  readonly isBusy?: boolean;
-  readonly onClick: () => void;
-}
-
-/** Screen readers also announce the name of the device. */
-function RowButton({ text, name, isBusy = false, onClick }: RowButtonProps): ComponentChildren {
-  return (
-    <button type="button" class="button" disabled={isBusy} onClick={onClick}>
-      <span>
-        {text}
-        <span class="hidden">
-          : <bdi>{name}</bdi>
-        </span>
-      </span>
-    </button>
   );
 }
 

@@ -2,13 +2,15 @@ import { useState } from 'preact/hooks';
 import { call } from '../../../api/call.ts';
 import type { Topic, TopicToken } from '../../../api/wire.ts';
 import { Section } from '../../../parts/card.tsx';
-import { CopyLine } from '../../../parts/copy-line.tsx';
+import { ExpiryFields, expiryOf, expiryText } from '../../../parts/expiry.tsx';
 import { Field, Form, Select, type FormValues } from '../../../parts/form.tsx';
 import { Loading } from '../../../parts/loading.tsx';
-import { completeTime, timeAgo } from '../../../parts/times.ts';
-import { toastError, undoable } from '../../../parts/toasts.tsx';
+import { NewSecret } from '../../../parts/new-secret.tsx';
+import { isRemoved, remove } from '../../../parts/removals.ts';
+import { RowButton } from '../../../parts/row-button.tsx';
+import { publishSnippets, readSnippets, type Snippets } from '../../../parts/snippets.ts';
+import { timeAgo } from '../../../parts/times.ts';
 import { useLoad } from '../../../parts/use-load.ts';
-import { snippetsOf } from './snippets.ts';
 
 type NewToken = TopicToken & { readonly token: string };
 
@@ -17,60 +19,48 @@ export function TopicTokens({ topic }: { readonly topic: Topic }) {
   const path = `/api/topics/${encodeURIComponent(topic.name)}/access-tokens`;
   const { loaded, reload } = useLoad(() => call<TopicToken[]>('GET', path), path);
   const [created, setCreated] = useState<NewToken | null>(null);
-  const [hidden, setHidden] = useState<readonly string[]>([]);
   const create = async (values: FormValues) => {
-    const days = Number(values.text('expires_days'));
     const json = {
       name: values.text('token_name'),
       permissions: values.text('permissions').split(' '),
-      ...(days === 0 ? {} : { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() }),
+      ...expiryOf(values),
     };
     setCreated(await call<NewToken>('POST', path, { json }));
     await reload();
   };
-  const remove = ({ id, name }: TopicToken) => {
-    setHidden([...hidden, id]);
-    if (created?.id === id) setCreated(null);
-    undoable({
-      text: `The token ${name} is deleted.`,
-      commit: (isClosing) => call('DELETE', `${path}/${id}`, { keepalive: isClosing }),
-      restore: () => setHidden((ids) => ids.filter((one) => one !== id)),
-    });
-  };
   return (
     <Section title="Tokens" hint="A program publishes to the topic, or reads it, with a token instead of an account.">
-      {created !== null && <NewTokenCard topic={topic} token={created} />}
-      <Loading loaded={loaded} retry={() => reload().catch(toastError)} rows={2}>
-        {(tokens) => <TokenList tokens={tokens.filter(({ id }) => !hidden.includes(id))} remove={remove} />}
+      {created !== null && !isRemoved(created) && (
+        <NewSecret
+          key={created.id}
+          kind="token"
+          name={created.name}
+          secret={created.token}
+          snippets={snippetsOf(topic, created)}
+        />
+      )}
+      <Loading loaded={loaded} retry={reload} rows={2}>
+        {(tokens) => <TokenList tokens={tokens.filter((token) => !isRemoved(token))} path={path} />}
       </Loading>
-      <CreateToken create={create} />
+      <CreateToken key={created?.id ?? 'first'} create={create} />
     </Section>
   );
 }
 
-/** The secret of a new token, with lines to paste. */
-function NewTokenCard({ topic, token }: { readonly topic: Topic; readonly token: NewToken }) {
-  return (
-    <div class="card new-token" role="status">
-      <h3>{token.name}</h3>
-      <p class="soft">Copy the token now: it is shown only once.</p>
-      <CopyLine text={token.token} label="Copy the token" />
-      {snippetsOf(`${location.origin}/${topic.name}`, token).map(([language, line]) => (
-        <div key={language}>
-          <h4>{language}</h4>
-          <CopyLine text={line} label={`Copy the line for ${language}`} />
-        </div>
-      ))}
-    </div>
-  );
+/** Lines that publish to the topic or, if the token only permits reading, print its history. */
+function snippetsOf({ name }: Topic, { permissions, token: secret }: NewToken): Snippets {
+  const url = `${location.origin}/${name}`;
+  const credential = { header: 'X-Topic-Token', secret } as const;
+  return permissions.includes('write') ? publishSnippets(url, credential) : readSnippets(`${url}/json`, credential);
 }
 
 interface TokenListProps {
   readonly tokens: readonly TopicToken[];
-  readonly remove: (token: TopicToken) => void;
+  /** Path of the list. */
+  readonly path: string;
 }
 
-function TokenList({ tokens, remove }: TokenListProps) {
+function TokenList({ tokens, path }: TokenListProps) {
   if (tokens.length === 0) return <p class="soft">The topic has no tokens.</p>;
   return (
     <ul class="rows">
@@ -81,28 +71,30 @@ function TokenList({ tokens, remove }: TokenListProps) {
             <div class="soft">
               {token.permissions.map((permission) => (permission === 'read' ? 'read' : 'publish')).join(' and ')} ·{' '}
               {token.last_used_at === null ? 'never used' : `used ${timeAgo(token.last_used_at)}`} ·{' '}
-              {token.expires_at === null ? 'does not expire' : `expires ${completeTime(token.expires_at)}`}
+              {expiryText(token.expires_at)}
             </div>
           </div>
-          <button
-            type="button"
-            class="button"
-            aria-label={`Delete the token ${token.name}`}
-            onClick={() => remove(token)}
-          >
-            Delete
-          </button>
+          <RowButton text="Delete" name={token.name} onClick={() => removeToken(token, path)} />
         </li>
       ))}
     </ul>
   );
 }
 
+function removeToken({ id, name }: TopicToken, path: string): void {
+  const text = (
+    <>
+      The token <bdi>{name}</bdi> is deleted.
+    </>
+  );
+  remove({ id, path: `${path}/${id}`, text });
+}
+
 function CreateToken({ create }: { readonly create: (values: FormValues) => Promise<void> }) {
   return (
     <details class="create">
       <summary>Create a token …</summary>
-      <Form action="Create token" send={create} clear>
+      <Form action="Create token" send={create}>
         <Field
           id="token_name"
           label="Name"
@@ -121,16 +113,7 @@ function CreateToken({ create }: { readonly create: (values: FormValues) => Prom
               ['read write', 'Publish and read'],
             ]}
           />
-          <Select
-            id="expires_days"
-            label="Expires"
-            options={[
-              ['0', 'Never'],
-              ['30', 'After 30 days'],
-              ['90', 'After 90 days'],
-              ['365', 'After a year'],
-            ]}
-          />
+          <ExpiryFields />
         </div>
       </Form>
     </details>
