@@ -2,6 +2,7 @@
 import type { apiKeySchema } from '@tocsin/shared/wire/api-key.ts';
 import type { consentSchema } from '@tocsin/shared/wire/consent.ts';
 import type { deviceSchema } from '@tocsin/shared/wire/device.ts';
+import type { ConsumerJson } from '@tocsin/shared/wire/consumer.ts';
 import type { loginSchema } from '@tocsin/shared/wire/login.ts';
 import type { MessageJson } from '@tocsin/shared/wire/message.ts';
 import type { SubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
@@ -12,6 +13,7 @@ import type { TopicJson } from '@tocsin/shared/wire/topic.ts';
 export type ApiKey = (typeof apiKeySchema)['_output'];
 export type Consent = (typeof consentSchema)['_output'];
 export type Device = (typeof deviceSchema)['_output'];
+export type Consumer = ConsumerJson;
 export type Login = (typeof loginSchema)['_output'];
 export type Message = MessageJson;
 export type Subscription = SubscriptionJson;
@@ -30,4 +32,12 @@ export interface Deliveries {
     readonly updated_at: string;
   }[];
   readonly counts: Readonly<Record<string, number>> | null;
+}
+
+/** A record of `GET /api/topics/{name}/log`. All records of a message contain its current state. */
+export interface LogRecord {
+  readonly offset: number;
+  readonly type: 'message' | 'message_edited' | 'message_deleted';
+  readonly timestamp: string;
+  readonly message: Message;
 }

@@ -4,6 +4,9 @@ export const keysPath = '/console/keys';
 export const topicPath = (name: string): string => `/console/topics/${encodeURIComponent(name)}`;
 
 export const notificationsPath = (name: string): string => `${topicPath(name)}/notifications`;
+/** `query` selects the records, such as `from_offset=0`; empty: the newest ones. */
+export const topicLogPath = (name: string, query = ''): string =>
+  `${topicPath(name)}/log${query === '' ? '' : `?${query}`}`;
 export const topicSettingsPath = (name: string): string => `${topicPath(name)}/settings`;
 
 /** Path of the login page, which returns to the current page after the login. */

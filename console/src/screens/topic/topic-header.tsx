@@ -5,7 +5,7 @@ import { session } from '../../api/session.ts';
 import type { ConnectionState } from '../../api/stream.ts';
 import type { Topic } from '../../api/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { notificationsPath, topicSettingsPath } from '../../parts/paths.ts';
+import { notificationsPath, topicLogPath, topicSettingsPath } from '../../parts/paths.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { inbox, loadInbox, subscriptionTo } from '../../state/inbox.ts';
 
@@ -35,6 +35,10 @@ export function TopicHeader({ topic, state, reason }: TopicHeaderProps) {
           {stateTexts[state]}
         </span>
         <span class="grow" />
+        <Link class="button" href={topicLogPath(topic.name)}>
+          <Icon name="list" />
+          Log
+        </Link>
         {subscriptionTo(topic.id) !== undefined && (
           <Link class="button" href={notificationsPath(topic.name)}>
             <Icon name="push" />

@@ -1,16 +1,14 @@
 import { useEffect } from 'preact/hooks';
-import { Link } from 'wouter-preact';
-import { call, CallFailed } from '../../api/call.ts';
+import { call } from '../../api/call.ts';
 import { session } from '../../api/session.ts';
 import type { Message, Topic } from '../../api/wire.ts';
-import { Note } from '../../parts/card.tsx';
-import { ErrorState, Skeleton } from '../../parts/loading.tsx';
+import { Skeleton } from '../../parts/loading.tsx';
 import { useLoad } from '../../parts/use-load.ts';
-import { homePath, loginPath } from '../../parts/paths.ts';
 import { countMessage, inbox, loadInbox, markViewed, subscriptionTo } from '../../state/inbox.ts';
 import { FirstMessage } from './first-message.tsx';
 import { MessageList } from './message-list.tsx';
 import { PublishBox } from './publish-box.tsx';
+import { Refused } from './refused.tsx';
 import { TopicHeader } from './topic-header.tsx';
 import { feedPageSize, useFeed } from './use-feed.ts';
 
@@ -40,26 +38,6 @@ export function TopicScreen({ item: name }: { readonly item: string }) {
         </>
       )}
     </div>
-  );
-}
-
-interface RefusedProps {
-  readonly error: Error;
-  readonly retry: () => Promise<void>;
-}
-
-function Refused({ error, retry }: RefusedProps) {
-  if (!(error instanceof CallFailed) || ![401, 403, 404].includes(error.status))
-    return <ErrorState error={error} retry={retry} />;
-  const needsLogin = session.value === null && error.status !== 404;
-  return (
-    <>
-      <Note isBad text={error.message} />
-      <p class="links">
-        {needsLogin && <Link href={loginPath()}>Log in</Link>}
-        <Link href={homePath}>Home</Link>
-      </p>
-    </>
   );
 }
 
