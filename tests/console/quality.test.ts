@@ -29,6 +29,7 @@ const accessPages = [
 const accountPages = (topic: string): readonly string[] => [
   '/console',
   `/console/topics/${topic}`,
+  `/console/topics/${topic}/activity`,
   `/console/topics/${topic}/log`,
   `/console/topics/${topic}/notifications`,
   `/console/topics/${topic}/settings`,

@@ -41,3 +41,13 @@ export interface LogRecord {
   readonly timestamp: string;
   readonly message: Message;
 }
+
+type PriorityCount = Readonly<Record<`priority_${1 | 2 | 3 | 4 | 5}`, number>>;
+
+/** `GET /api/messages/activity`. */
+export interface Activity {
+  /** All buckets of the range, oldest first, including empty ones. */
+  readonly buckets: readonly (PriorityCount & { readonly timestamp: string })[];
+  readonly bucket_size: 'hour' | 'day';
+  readonly total: number;
+}

@@ -4,6 +4,8 @@ export const keysPath = '/console/keys';
 export const topicPath = (name: string): string => `/console/topics/${encodeURIComponent(name)}`;
 
 export const notificationsPath = (name: string): string => `${topicPath(name)}/notifications`;
+export const topicActivityPath = (name: string, range?: string): string =>
+  `${topicPath(name)}/activity${range === undefined ? '' : `?range=${range}`}`;
 /** `query` selects the records, such as `from_offset=0`; empty: the newest ones. */
 export const topicLogPath = (name: string, query = ''): string =>
   `${topicPath(name)}/log${query === '' ? '' : `?${query}`}`;

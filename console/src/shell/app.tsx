@@ -15,6 +15,7 @@ import { Devices } from '../screens/devices/devices.tsx';
 import { Home } from '../screens/home.tsx';
 import { Keys } from '../screens/keys/keys.tsx';
 import { Search } from '../screens/search.tsx';
+import { TopicActivity } from '../screens/topic/activity/topic-activity.tsx';
 import { TopicLog } from '../screens/topic/log/topic-log.tsx';
 import { NotificationSettings } from '../screens/topic/notifications/notification-settings.tsx';
 import { TopicSettings } from '../screens/topic/settings/topic-settings.tsx';
@@ -34,6 +35,7 @@ interface Page {
 const pages: readonly Page[] = [
   { form: /^\/$|^\/console\/?$/, title: 'Home', Screen: Home, kind: 'account' },
   { form: /^\/console\/topics\/([^/]+)$/, title: 'Topic', Screen: TopicScreen, kind: 'anyone' },
+  { form: /^\/console\/topics\/([^/]+)\/activity$/, title: 'Activity', Screen: TopicActivity, kind: 'account' },
   { form: /^\/console\/topics\/([^/]+)\/log$/, title: 'Log', Screen: TopicLog, kind: 'anyone' },
   { form: /^\/console\/topics\/([^/]+)\/settings$/, title: 'Topic settings', Screen: TopicSettings, kind: 'account' },
   {

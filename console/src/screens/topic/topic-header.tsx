@@ -5,7 +5,7 @@ import { session } from '../../api/session.ts';
 import type { ConnectionState } from '../../api/stream.ts';
 import type { Topic } from '../../api/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { notificationsPath, topicLogPath, topicSettingsPath } from '../../parts/paths.ts';
+import { notificationsPath, topicActivityPath, topicLogPath, topicSettingsPath } from '../../parts/paths.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { inbox, loadInbox, subscriptionTo } from '../../state/inbox.ts';
 
@@ -39,6 +39,12 @@ export function TopicHeader({ topic, state, reason }: TopicHeaderProps) {
           <Icon name="list" />
           Log
         </Link>
+        {session.value !== null && (
+          <Link class="button" href={topicActivityPath(topic.name)}>
+            <Icon name="bars" />
+            Activity
+          </Link>
+        )}
         {subscriptionTo(topic.id) !== undefined && (
           <Link class="button" href={notificationsPath(topic.name)}>
             <Icon name="push" />

@@ -128,7 +128,7 @@ function ConsumerRow({ topic, consumer, open }: ConsumerRowProps) {
         </button>
       </div>
       <details class="create">
-        <summary>Lines for the shell</summary>
+        <summary>Lines for the shell …</summary>
         <ConsumerLines topic={topic} consumer={consumer} />
       </details>
     </li>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../../api/call.ts';
+import { BarChart } from '../../../parts/bar-chart/bar-chart.tsx';
 import { Section } from '../../../parts/card.tsx';
 import { Skeleton } from '../../../parts/loading.tsx';
 import type { ChangedNotifications } from './settings-of-form.ts';
@@ -66,39 +67,17 @@ function summaryOf({ messages, would_push, quiet, collapsed }: Counts): string {
   return rest.length === 0 ? `${text}.` : `${text}: ${rest.join(', ')}.`;
 }
 
-const [barWidth, chartHeight] = [10, 60];
-
-/** A bar per day: all messages, and the pushed ones in front of them. */
+/** A bar per day: the pushed messages, and above them the others. */
 function Days({ days }: Pick<Preview, 'days'>) {
-  const most = Math.max(...days.map(({ messages }) => messages));
-  const height = (count: number) => (count === 0 ? 0 : Math.max(1, (count / most) * chartHeight));
   return (
-    <svg
-      class="days"
-      viewBox={`0 0 ${days.length * barWidth} ${chartHeight}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      {days.map(({ timestamp, messages, would_push }, day) => (
-        <g key={timestamp}>
-          <rect
-            class="all"
-            x={day * barWidth + 1}
-            y={chartHeight - height(messages)}
-            width={barWidth - 2}
-            height={height(messages)}
-          >
-            <title>{`${timestamp.slice(0, 10)}: ${would_push} of ${messages} pushed`}</title>
-          </rect>
-          <rect
-            class="pushed"
-            x={day * barWidth + 1}
-            y={chartHeight - height(would_push)}
-            width={barWidth - 2}
-            height={height(would_push)}
-          />
-        </g>
-      ))}
-    </svg>
+    <BarChart
+      label="Messages of the last 30 days by whether they are pushed"
+      starts={days.map(({ timestamp }) => timestamp)}
+      bucket="day"
+      series={[
+        { name: 'Pushed', tone: 'pushed', counts: days.map(({ would_push }) => would_push) },
+        { name: 'Not pushed', tone: 'rest', counts: days.map(({ messages, would_push }) => messages - would_push) },
+      ]}
+    />
   );
 }
