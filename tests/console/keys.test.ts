@@ -137,11 +137,13 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const page = await openKeys(person);
     await button(page, 'Revoke', 'script').focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Revoke the key' }).waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Revoke the key' });
+    await dialog.waitFor();
     await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     expect(await status(body.key, '/api/users/me')).toBe(200);
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Revoke the key' }).waitFor();
+    await dialog.waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await button(page, 'Enable', 'script').waitFor();

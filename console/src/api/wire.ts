@@ -1,8 +1,8 @@
 /** The JSON of the HTTP interface. The OpenAPI document describes the same types. */
 import type { apiKeySchema } from '@tocsin/shared/wire/api-key.ts';
 import type { consentSchema } from '@tocsin/shared/wire/consent.ts';
-import type { deviceSchema } from '@tocsin/shared/wire/device.ts';
 import type { ConsumerJson } from '@tocsin/shared/wire/consumer.ts';
+import type { deviceSchema } from '@tocsin/shared/wire/device.ts';
 import type { loginSchema } from '@tocsin/shared/wire/login.ts';
 import type { MessageJson } from '@tocsin/shared/wire/message.ts';
 import type { SubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
@@ -12,8 +12,8 @@ import type { TopicJson } from '@tocsin/shared/wire/topic.ts';
 
 export type ApiKey = (typeof apiKeySchema)['_output'];
 export type Consent = (typeof consentSchema)['_output'];
-export type Device = (typeof deviceSchema)['_output'];
 export type Consumer = ConsumerJson;
+export type Device = (typeof deviceSchema)['_output'];
 export type Login = (typeof loginSchema)['_output'];
 export type Message = MessageJson;
 export type Subscription = SubscriptionJson;
