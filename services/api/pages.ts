@@ -1,13 +1,12 @@
 import { consolePages } from './features/console/console-pages.ts';
 import { getAsset } from './features/console/get-asset.ts';
 import { readConsoleFiles } from './features/console/console-files.ts';
-import { readDocsFiles } from './features/documents/docs-files.ts';
 import { getDocs } from './features/documents/get-docs.ts';
 import type { ApiDeps } from './api-deps.ts';
 import type { Route } from './http/route.ts';
 
 /** Pages for browsers. They are not API operations and not in the OpenAPI document. */
 export function pages({ config }: Pick<ApiDeps, 'config'>): Route[] {
-  const [console, docs] = [readConsoleFiles(config), readDocsFiles()];
-  return [...consolePages(console.shell), getDocs(docs.page), getAsset(new Map([...console.assets, ...docs.assets]))];
+  const { shell, docs, assets } = readConsoleFiles(config);
+  return [...consolePages(shell), getDocs(docs), getAsset(assets)];
 }

@@ -42,7 +42,7 @@ test.each(consolePaths)(
   },
 );
 
-test.each(['/', '/console', '/docs', '/assets/docs.css', '/auth/verified'])(
+test.each(['/', '/console', '/docs', '/assets/icon.svg', '/auth/verified'])(
   'HEAD %s responds like GET without a body',
   async (path) => {
     const [got, head] = [await new Client().call('GET', path), await new Client().call('HEAD', path)];

@@ -33,7 +33,8 @@ export function readImports(from: string, source: string, workspaces: ReadonlyMa
 }
 
 function fileOf(from: string, specifier: string, workspaces: ReadonlyMap<string, string>): string | null {
-  if (specifier.startsWith('.')) return path.join(path.dirname(from), specifier);
+  // Vite reads a file as text if its name ends with `?inline`.
+  if (specifier.startsWith('.')) return path.join(path.dirname(from), specifier.replace(/\?inline$/, ''));
   const name = packageOf(specifier);
   const folder = workspaces.get(name);
   return folder === undefined ? null : path.join(folder, specifier.slice(name.length + 1));

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { findInaccessible } from '../support/find-inaccessible.ts';
 import { Client, createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** The limit of the script of the first page. */
 const scriptMaxBytes = 120 * 1_024;
@@ -42,24 +39,6 @@ const accountPages = (topic: string): readonly string[] => [
 describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const stack = useStack();
   const chromium = useChromium();
-
-  interface Violation {
-    readonly id: string;
-    readonly impact: string;
-    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-  }
-
-  /** The serious and critical findings of axe-core on the page. */
-  async function findings(page: Page): Promise<unknown[]> {
-    // Animations change colours for a moment.
-    await page.emulateMedia({ reducedMotion: 'reduce' });
-    // Evaluated by the debugger, so that the Content-Security-Policy stays as it is.
-    await page.evaluate(axe);
-    const violations = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as Violation[];
-    return violations
-      .filter(({ impact }) => ['serious', 'critical'].includes(impact))
-      .map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => [html, failureSummary]) }));
-  }
 
   const expectNoScrollbar = async (page: Page, width: number) =>
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
@@ -106,7 +85,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const page = await chromium.open('/console/login', { viewport: { width, height: 740 }, colorScheme: scheme });
     for (const path of accessPages) {
       await go(page, path);
-      expect([path, await findings(page)]).toEqual([path, []]);
+      expect([path, await findInaccessible(page)]).toEqual([path, []]);
       await expectNoScrollbar(page, width);
     }
   });
@@ -116,12 +95,12 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const page = await openAs(owner, '/console', { viewport: { width, height: 740 }, colorScheme: scheme });
     for (const path of accountPages(name)) {
       await go(page, path);
-      expect([path, await findings(page)]).toEqual([path, []]);
+      expect([path, await findInaccessible(page)]).toEqual([path, []]);
       await expectNoScrollbar(page, width);
     }
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').waitFor();
-    expect(await findings(page)).toEqual([]);
+    expect(await findInaccessible(page)).toEqual([]);
   });
 
   test('a server error on any page is explained, and the page works after "Try again"', async () => {

@@ -30,7 +30,7 @@ export function withBuiltConsole<T>(use: (directory: string) => T): T {
 /** Changes with the content of every file that the build reads, except packages, whose versions are in package.json. */
 function contentKey(): string {
   const hash = createHash('sha256');
-  const files = globSync(['{src,public}/**/*.*', 'index.html', 'build.ts', 'package.json'], { cwd: source });
+  const files = globSync(['{src,public}/**/*.*', '*.html', 'build.ts', 'package.json'], { cwd: source });
   for (const file of files.sort())
     hash
       .update(`${file}\0`)

@@ -4,9 +4,12 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import { kept, readStaticFile, revalidated, staticFile, type StaticFile } from '../../http/static-file.ts';
 import { withBuiltConsole } from './built-console.ts';
 
-/** The page of every console URL, whose scripts read the URL, and the files that it loads from `/assets/`. */
+/** The pages of the console's build, and the files that they load from `/assets/`. */
 export interface ConsoleFiles {
+  /** The page of every console URL, whose scripts read the URL. */
   readonly shell: StaticFile;
+  /** The page of `/docs`. */
+  readonly docs: StaticFile;
   readonly assets: ReadonlyMap<string, StaticFile>;
 }
 
@@ -22,6 +25,7 @@ const hashedName = /-[\w-]{8}\.\w+$/;
 export function readConsoleFiles(config: FeatureConfig): ConsoleFiles {
   return withBuiltConsole((directory) => ({
     shell: readShell(join(directory, 'index.html'), config),
+    docs: readStaticFile(join(directory, 'docs.html'), revalidated),
     assets: readAssets(join(directory, 'assets')),
   }));
 }
