@@ -85,6 +85,20 @@ describeUnlessMissing('in Chromium', missing, () => {
     await see(page, 'End of the log');
   });
 
+  test('leads back page by page through records that other topics separate from the end', async () => {
+    const owner = await stack.person({ tier: 'TEAM' });
+    const [{ name }, other] = [await createTopic(owner), await createTopic(owner)];
+    // More than a request of the search returns.
+    const offsets = await publish(name, 5 * pageSize + 7);
+    await publish(other.name, 2 * pageSize);
+    const page = await openLog(owner, name);
+    for (let end = offsets.length; end > pageSize; end -= pageSize) {
+      await showsOffsets(page, offsets.slice(end - pageSize, end));
+      await button(page, 'Previous').click();
+    }
+    await showsOffsets(page, offsets.slice(0, pageSize));
+  });
+
   test('reads from an offset and from a local time, both of which the URL keeps', async () => {
     const { owner, name, offsets } = await withRecords(2);
     // The field has no milliseconds.

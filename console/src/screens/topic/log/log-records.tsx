@@ -49,8 +49,8 @@ function rangeText({ records, from }: LogPage): string {
   return `${records.length} records, offsets ${first.offset} to ${last.offset}`;
 }
 
-function endText({ records, from, end }: LogPage): string {
-  if (records.length === 0 && from > end) return `Offset ${from} is beyond the end of the log, which is at ${end}.`;
+function endText({ from, end }: LogPage): string {
+  if (end !== null && from > end) return `Offset ${from} is beyond the end of the log, which is at ${end}.`;
   return 'End of the log';
 }
 
@@ -84,7 +84,7 @@ function Pager({ topic, page: { records, from, next, hasNext, end }, hasPrevious
   const previous = async () => {
     setBusy(true);
     try {
-      const first = records[0]?.offset ?? Math.min(from, end);
+      const first = records[0]?.offset ?? Math.min(from, end ?? from);
       open(await startBefore(topic, first, next - first));
     } catch (error) {
       toastError(error);

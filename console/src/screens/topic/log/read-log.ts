@@ -15,8 +15,11 @@ export interface LogPage {
   readonly hasNext: boolean;
   /** The lowest offset that has a record; null if the log is empty. */
   readonly earliest: number | null;
-  /** Offsets from here on have no record yet. Other topics share the offsets, so it can be higher than `next`. */
-  readonly end: number;
+  /**
+   * For a page without records: the offset from which on no record exists. Other topics share the offsets, so it can be
+   * higher than one more than the last record's.
+   */
+  readonly end: number | null;
 }
 
 interface Answer {
@@ -40,7 +43,7 @@ export async function resolveStart(topic: string, start: LogStart): Promise<numb
     case 'end':
       return (await read(topic, endOfTime, 1)).next_offset;
     case 'newest':
-      return startBefore(topic, (await read(topic, endOfTime, 1)).next_offset);
+      return startBefore(topic, await resolveStart(topic, { kind: 'end' }));
     case 'time': {
       const { records, next_offset } = await read(topic, `from_time=${encodeURIComponent(start.time)}`, 1);
       return records[0]?.offset ?? next_offset;
@@ -51,10 +54,9 @@ export async function resolveStart(topic: string, start: LogStart): Promise<numb
 /** Resolves with the page of records from the start. Throws CallFailed. */
 export async function readPage(topic: string, start: LogStart): Promise<LogPage> {
   const from = await resolveStart(topic, start);
-  const [page, first, last] = await Promise.all([
+  const [page, first] = await Promise.all([
     read(topic, `from_offset=${from}`, pageSize + 1),
     read(topic, 'from_offset=0', 1),
-    read(topic, endOfTime, 1),
   ]);
   const records = page.records.slice(0, pageSize);
   return {
@@ -63,7 +65,7 @@ export async function readPage(topic: string, start: LogStart): Promise<LogPage>
     next: page.records[pageSize]?.offset ?? page.next_offset,
     hasNext: page.records.length > pageSize,
     earliest: first.records[0]?.offset ?? null,
-    end: last.next_offset,
+    end: records.length > 0 ? null : await resolveStart(topic, { kind: 'end' }),
   };
 }
 
