@@ -51,7 +51,7 @@ export async function withSeeded(
   try {
     const stack = await startStack(options, dir);
     try {
-      if (!existsSync(filledFile)) writeFileSync(filledFile, JSON.stringify(await fill(stack, size)));
+      if (!existsSync(filledFile)) writeFileSync(filledFile, JSON.stringify(await fillStores(stack, size)));
       const { logins, seeded } = JSON.parse(readFileSync(filledFile, 'utf8')) as Filled;
       await use({
         stack,
@@ -70,8 +70,14 @@ export async function withSeeded(
   }
 }
 
-/** Stops the servers while filling the store: an embedded store belongs to one process. */
-async function fill(stack: Stack, size: { readonly messages: number; readonly topics: number }): Promise<Filled> {
+/**
+ * Fills the stores of a running installation, see `SeedResult`. Stops the servers meanwhile: an embedded store belongs
+ * to one process.
+ */
+export async function fillStores(
+  stack: Stack,
+  size: { readonly messages: number; readonly topics: number },
+): Promise<Filled> {
   const store = await openStackDocuments(stack);
   const [owner, subscriber] = await Promise.all(
     readers.map(() => createAccount(store, { tier: 'TEAM', urls: stack.urls })),
