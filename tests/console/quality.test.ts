@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { findInaccessible } from '../support/find-inaccessible.ts';
+import { newRegistration } from '../support/registration.ts';
 import { Client, createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 
@@ -23,7 +24,7 @@ const accessPages = [
   '/console/nothing-here',
 ];
 
-const accountPages = (topic: string): readonly string[] => [
+const accountPages = ({ name: topic, teamId }: { name: string; teamId: string }): readonly string[] => [
   '/console',
   `/console/topics/${topic}`,
   `/console/topics/${topic}/activity`,
@@ -33,6 +34,8 @@ const accountPages = (topic: string): readonly string[] => [
   '/console/search?q=w',
   '/console/devices',
   '/console/keys',
+  '/console/teams',
+  `/console/teams/${teamId}`,
   '/console/account',
 ];
 
@@ -65,15 +68,19 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await ready(page);
   };
 
-  /** An account with a topic that shows every kind of message. */
-  async function withMessages(): Promise<{ owner: Person; name: string }> {
+  /** An account with a topic that shows every kind of message, and with a team. */
+  async function withMessages(): Promise<{ owner: Person; name: string; teamId: string }> {
     const owner = await stack.person({ tier: 'ESSENTIALS' });
     const { name } = await createTopic(owner, { access_level: 'private', description: 'x'.repeat(200) });
     await owner.post('/api/subscriptions', { topic_name: name });
     const text = '# Report\n\n- one\n- `two`\n\n[link](https://example.org)';
     await owner.post('/', { topic: name, message: 'w'.repeat(300), title: 't'.repeat(200), priority: 1, tags: ['ok'] });
     await owner.post('/', { topic: name, message: text, markdown: true, priority: 5, tags: ['x'.repeat(60)] });
-    return { owner, name };
+    const teamId = await stack.team(owner, [[await stack.person(), 'admin']]);
+    await owner.patch(`/api/teams/${teamId}`, { display_name: 'w'.repeat(80), description: 'd'.repeat(500) });
+    await owner.post(`/api/teams/${teamId}/invites`, { email: newRegistration().email, role: 'member' });
+    await createTopic(owner, { access_level: 'private', team_id: teamId });
+    return { owner, name, teamId };
   }
 
   const looks = [
@@ -91,9 +98,9 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   });
 
   test.each(looks)('on %s the pages of an account are accessible and not cut off', async (_where, width, scheme) => {
-    const { owner, name } = await withMessages();
+    const { owner, ...items } = await withMessages();
     const page = await openAs(owner, '/console', { viewport: { width, height: 740 }, colorScheme: scheme });
-    for (const path of accountPages(name)) {
+    for (const path of accountPages(items)) {
       await go(page, path);
       expect([path, await findInaccessible(page)]).toEqual([path, []]);
       await expectNoScrollbar(page, width);
@@ -104,11 +111,11 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   });
 
   test('a server error on any page is explained, and the page works after "Try again"', async () => {
-    const { owner, name } = await withMessages();
+    const { owner, ...items } = await withMessages();
     chromium.expectRefusals();
     const page = await openAs(owner, '/console');
     const failing = /\/(api|auth)\/(?!sse)|\/json\?/;
-    for (const path of accountPages(name)) {
+    for (const path of accountPages(items)) {
       await page.route(failing, (route) =>
         route.request().resourceType() === 'document'
           ? route.continue()

@@ -33,14 +33,15 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(body).toMatchObject({ id: topic.id, description: 'Nightly backups', retention_days: 1 });
   });
 
-  test('a refused change shows the error of the server', async () => {
+  test('a refused change shows the error of the server next to its field, which gets the focus', async () => {
     const owner = await stack.person();
     const { name } = await createTopic(owner, { description: '' });
     chromium.expectRefusals();
     const page = await openSettings(owner, name);
     await page.getByLabel('List the topic').check();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('description: is required for a discoverable public topic').waitFor();
+    await page.getByText('Is required for a discoverable public topic.').waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('description');
   });
 
   test('a new token is shown once, with lines that publish, and a deleted one is refused', async () => {

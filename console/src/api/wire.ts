@@ -3,10 +3,11 @@ import type { apiKeySchema } from '@tocsin/shared/wire/api-key.ts';
 import type { consentSchema } from '@tocsin/shared/wire/consent.ts';
 import type { ConsumerJson } from '@tocsin/shared/wire/consumer.ts';
 import type { deviceSchema } from '@tocsin/shared/wire/device.ts';
+import type { inviteSchema } from '@tocsin/shared/wire/invite.ts';
 import type { loginSchema } from '@tocsin/shared/wire/login.ts';
 import type { MessageJson } from '@tocsin/shared/wire/message.ts';
 import type { SubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
-import type { teamSchema } from '@tocsin/shared/wire/team.ts';
+import type { deactivationSchema, memberSchema, teamSchema } from '@tocsin/shared/wire/team.ts';
 import type { topicTokenSchema } from '@tocsin/shared/wire/topic-token.ts';
 import type { TopicJson } from '@tocsin/shared/wire/topic.ts';
 
@@ -18,6 +19,10 @@ export type Login = (typeof loginSchema)['_output'];
 export type Message = MessageJson;
 export type Subscription = SubscriptionJson;
 export type Team = (typeof teamSchema)['_output'];
+export type TeamMember = (typeof memberSchema)['_output'];
+export type TeamInvite = (typeof inviteSchema)['_output'];
+export type TeamWithMembers = Team & { readonly members: readonly TeamMember[] };
+export type DeactivatedTeam = Team & (typeof deactivationSchema)['_output'];
 export type Topic = TopicJson;
 export type TopicToken = (typeof topicTokenSchema)['_output'];
 
@@ -50,4 +55,14 @@ export interface Activity {
   readonly buckets: readonly (PriorityCount & { readonly timestamp: string })[];
   readonly bucket_size: 'hour' | 'day';
   readonly total: number;
+}
+
+/** `GET /api/teams/stats`: the caller's seats as owner. */
+export interface TeamStats {
+  readonly base_members: number;
+  readonly additional_members: number;
+  readonly used_members: number;
+  readonly total_members: number;
+  readonly available_members: number;
+  readonly percentage_used: number;
 }

@@ -1,5 +1,8 @@
-import type { ComponentChildren, JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { createContext, type ComponentChildren, type JSX } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+
+/** The error of each field of the form, by field name. */
+const FieldErrors = createContext<ReadonlyMap<string, string>>(new Map());
 
 interface FieldProps extends Omit<JSX.InputHTMLAttributes, 'id' | 'label'> {
   readonly id: string;
@@ -7,13 +10,22 @@ interface FieldProps extends Omit<JSX.InputHTMLAttributes, 'id' | 'label'> {
   readonly hint?: string;
 }
 
-/** A labelled input. Screen readers announce `hint` with it. */
+/** A labelled input. Screen readers announce its error and `hint` with it. */
 export function Field({ id, label, hint, ...input }: FieldProps) {
   const hintId = hint === undefined ? undefined : `${id}-hint`;
+  const error = useFieldError(id, input.name === undefined ? id : String(input.name));
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input id={id} name={id} type="text" aria-describedby={hintId} {...input} />
+      <input
+        id={id}
+        name={id}
+        type="text"
+        aria-invalid={error.isInvalid}
+        aria-describedby={[error.noteId, hintId].filter((one) => one !== undefined).join(' ') || undefined}
+        {...input}
+      />
+      {error.note}
       {hint !== undefined && (
         <p class="hint" id={hintId}>
           {hint}
@@ -21,6 +33,18 @@ export function Field({ id, label, hint, ...input }: FieldProps) {
       )}
     </div>
   );
+}
+
+function useFieldError(id: string, name: string) {
+  const text = useContext(FieldErrors).get(name);
+  if (text === undefined) return { isInvalid: undefined, noteId: undefined, note: null };
+  const noteId = `${id}-error`;
+  const note = (
+    <p class="field-error" id={noteId}>
+      {text}
+    </p>
+  );
+  return { isInvalid: true, noteId, note };
 }
 
 interface SelectProps {
@@ -32,16 +56,25 @@ interface SelectProps {
 }
 
 export function Select({ id, label, options, value, onChange }: SelectProps) {
+  const error = useFieldError(id, id);
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} name={id} defaultValue={value} onChange={(event) => onChange?.(event.currentTarget.value)}>
+      <select
+        id={id}
+        name={id}
+        defaultValue={value}
+        aria-invalid={error.isInvalid}
+        aria-describedby={error.noteId}
+        onChange={(event) => onChange?.(event.currentTarget.value)}
+      >
         {options.map(([option, text]) => (
           <option key={option} value={option} selected={option === value}>
             {text}
           </option>
         ))}
       </select>
+      {error.note}
     </div>
   );
 }
@@ -88,32 +121,43 @@ interface FormProps {
   /** Empties the fields after success. */
   readonly clear?: boolean;
   readonly tone?: 'primary' | 'plain' | 'danger';
+  /** The field that an error text of the server concerns, if the text does not begin with the field's name. */
+  readonly errorFields?: Readonly<Record<string, string>>;
+  /** Shown next to the submit button. */
+  readonly aside?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-/** A form that cannot be submitted twice concurrently. */
-export function Form({ action, send, clear = false, tone = 'primary', children }: FormProps) {
+const noErrors: ReadonlyMap<string, string> = new Map();
+
+/** A form that cannot be submitted twice concurrently. Shows each error next to the field that it concerns. */
+export function Form({ action, send, clear = false, tone = 'primary', errorFields = {}, aside, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [isBusy, setBusy] = useState(false);
+  const [errors, setErrors] = useState(noErrors);
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [errors]);
   const [note, setNote] = useState<{ readonly isGood: boolean; readonly text: string } | null>(null);
   const submit = async (event: Event) => {
     event.preventDefault();
     if (isBusy || form.current === null) return;
     setBusy(true);
     setNote(null);
+    setErrors(noErrors);
     try {
       const text = await send(new FormValues(form.current));
       setNote(typeof text === 'string' ? { isGood: true, text } : null);
       if (clear) form.current?.reset();
     } catch (error) {
-      setNote({ isGood: false, text: (error as Error).message });
+      const { fields, rest } = assignErrors((error as Error).message, form.current, errorFields);
+      setErrors(fields);
+      setNote(rest === '' ? null : { isGood: false, text: rest });
     } finally {
       setBusy(false);
     }
   };
   return (
     <form ref={form} class="form" onSubmit={(event) => void submit(event)}>
-      {children}
+      <FieldErrors.Provider value={errors}>{children}</FieldErrors.Provider>
       <p class={`note ${note === null ? '' : note.isGood ? 'good' : 'bad'}`} role="status">
         {note?.text}
       </p>
@@ -121,7 +165,26 @@ export function Form({ action, send, clear = false, tone = 'primary', children }
         <button type="submit" class={`button ${tone}`} disabled={isBusy}>
           {action}
         </button>
+        {aside}
       </div>
     </form>
   );
+}
+
+/** Splits an error text of the form `field: rule; field: rule` into those of the form's fields and the rest. */
+function assignErrors(
+  text: string,
+  form: HTMLFormElement | null,
+  errorFields: Readonly<Record<string, string>>,
+): { readonly fields: ReadonlyMap<string, string>; readonly rest: string } {
+  const names = new Set([...(form?.elements ?? [])].map((element) => (element as HTMLInputElement).name));
+  const fields = new Map<string, string>();
+  const rest: string[] = [];
+  for (const part of text.split(/; (?=[a-z_]+: )/)) {
+    const [, prefix, rule = part] = /^([a-z_]+): (.+)$/s.exec(part) ?? [];
+    const name = errorFields[part] ?? prefix;
+    if (name !== undefined && names.has(name)) fields.set(name, `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`);
+    else rest.push(part);
+  }
+  return { fields, rest: rest.join('; ') };
 }

@@ -3,6 +3,9 @@ export const devicesPath = '/console/devices';
 export const keysPath = '/console/keys';
 export const topicPath = (name: string): string => `/console/topics/${encodeURIComponent(name)}`;
 
+export const teamsPath = '/console/teams';
+export const teamPath = (id: string): string => `${teamsPath}/${encodeURIComponent(id)}`;
+
 export const notificationsPath = (name: string): string => `${topicPath(name)}/notifications`;
 export const topicActivityPath = (name: string, range?: string): string =>
   `${topicPath(name)}/activity${range === undefined ? '' : `?range=${range}`}`;

@@ -1,6 +1,5 @@
 import { useEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import { call } from '../api/call.ts';
 import { openStream } from '../api/stream.ts';
 import type { Message, Subscription, Topic } from '../api/wire.ts';
 import { Section } from '../parts/card.tsx';
@@ -12,7 +11,9 @@ import { useLoad } from '../parts/use-load.ts';
 import { topicPath } from '../parts/paths.ts';
 import { UnreadCount } from '../parts/unread-count.tsx';
 import { countMessage, inbox, loadInbox } from '../state/inbox.ts';
-import { TopicFields, topicOfForm } from './topic/topic-fields.tsx';
+import { createTopic } from '../state/create-topic.ts';
+import { topicErrorFields, TopicFields, topicOfForm } from './topic/topic-fields.tsx';
+import { TopicList } from './topic/topic-list.tsx';
 
 /** The limit of one stream. */
 const streamedMax = 100;
@@ -105,22 +106,7 @@ function SubscriptionLine({ subscription, newest }: SubscriptionLineProps) {
 function TopicSection({ title, topics }: { readonly title: string; readonly topics: readonly Topic[] }) {
   return (
     <Section title={title}>
-      <ul class="topic-list">
-        {topics.map((topic) => (
-          <li key={topic.id}>
-            <Link href={topicPath(topic.name)}>
-              <Icon name={topic.access_level === 'private' ? 'lock' : 'hash'} />
-              <span class="topic-list-name">{topic.name}</span>
-            </Link>
-            <span class="topic-list-text soft" dir="auto">
-              {topic.description}
-            </span>
-            <span class="topic-list-time soft">
-              {topic.last_message_at === null ? 'no messages' : timeAgo(topic.last_message_at)}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <TopicList topics={topics} />
     </Section>
   );
 }
@@ -155,15 +141,6 @@ function FirstRun() {
   );
 }
 
-async function createTopic(json: object): Promise<string> {
-  const { name } = await call<Topic>('POST', '/api/topics', { json });
-  // Unread counts need a subscription. Without one the topic works, and its page offers to subscribe.
-  await call('POST', '/api/subscriptions', { json: { topic_name: name } }).catch(() => undefined);
-  // The new page loads what it shows; the navigation can wait for the next refresh.
-  await loadInbox().catch(() => undefined);
-  return name;
-}
-
 function CreateTopic() {
   const [, navigate] = useLocation();
   const send = async (values: FormValues) => {
@@ -171,7 +148,7 @@ function CreateTopic() {
     navigate(topicPath(name));
   };
   return (
-    <Form action="Create topic" send={send}>
+    <Form action="Create topic" send={send} errorFields={topicErrorFields}>
       <TopicFields />
     </Form>
   );

@@ -17,6 +17,8 @@ import { Keys } from '../screens/keys/keys.tsx';
 import { Search } from '../screens/search.tsx';
 import { TopicActivity } from '../screens/topic/activity/topic-activity.tsx';
 import { TopicLog } from '../screens/topic/log/topic-log.tsx';
+import { TeamScreen } from '../screens/teams/team-screen.tsx';
+import { Teams } from '../screens/teams/teams.tsx';
 import { NotificationSettings } from '../screens/topic/notifications/notification-settings.tsx';
 import { TopicSettings } from '../screens/topic/settings/topic-settings.tsx';
 import { TopicScreen } from '../screens/topic/topic-screen.tsx';
@@ -30,6 +32,8 @@ interface Page {
   readonly Screen: ComponentType<{ readonly item: string }>;
   /** `account`: users without a login go to the login page first. `alone`: without the navigation. */
   readonly kind: 'account' | 'anyone' | 'alone';
+  /** The path contains an ID, which is not a title. */
+  readonly hasId?: true;
 }
 
 const pages: readonly Page[] = [
@@ -47,6 +51,8 @@ const pages: readonly Page[] = [
   { form: /^\/console\/search$/, title: 'Search', Screen: Search, kind: 'account' },
   { form: /^\/console\/devices$/, title: 'Devices', Screen: Devices, kind: 'account' },
   { form: /^\/console\/keys$/, title: 'API keys', Screen: Keys, kind: 'account' },
+  { form: /^\/console\/teams$/, title: 'Teams', Screen: Teams, kind: 'account' },
+  { form: /^\/console\/teams\/([^/]+)$/, title: 'Team', Screen: TeamScreen, kind: 'account', hasId: true },
   { form: /^\/console\/account$/, title: 'Account', Screen: Account, kind: 'account' },
   { form: /^\/console\/login$/, title: 'Log in', Screen: LogIn, kind: 'alone' },
   { form: /^\/console\/register$/, title: 'Create an account', Screen: Register, kind: 'alone' },
@@ -68,7 +74,7 @@ export function App() {
   const view = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    document.title = `${item === '' ? page.title : item} · Tocsin`;
+    document.title = `${item === '' || page.hasId === true ? page.title : item} · Tocsin`;
     // A screen reader continues at the content of the new page.
     if (!isFirst.current) view.current?.focus();
     isFirst.current = false;

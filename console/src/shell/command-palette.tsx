@@ -4,9 +4,9 @@ import { session } from '../api/session.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { nextTheme } from '../parts/theme.ts';
-import { knownTopics } from '../state/inbox.ts';
+import { inbox, knownTopics } from '../state/inbox.ts';
 import { logOut } from '../state/log-out.ts';
-import { devicesPath, homePath, keysPath, loginPath, topicPath } from '../parts/paths.ts';
+import { devicesPath, homePath, keysPath, loginPath, teamPath, teamsPath, topicPath } from '../parts/paths.ts';
 import { isHelpOpen, isPaletteOpen } from './shortcuts.tsx';
 
 interface Command {
@@ -99,6 +99,7 @@ function commandsFor(query: string, navigate: (path: string) => void): readonly 
           go('Search', '/console/search', 'search'),
           go('Devices', devicesPath, 'phone'),
           go('API keys', keysPath, 'key'),
+          go('Teams', teamsPath, 'team'),
           go('Account', '/console/account', 'account'),
           { text: 'Log out', hint: 'Account', icon: 'logout' as const, run: () => void logOut() },
         ];
@@ -107,8 +108,20 @@ function commandsFor(query: string, navigate: (path: string) => void): readonly 
     { text: 'Keyboard shortcuts', hint: 'Help', icon: 'keyboard', run: () => (isHelpOpen.value = true) },
     { text: 'API documentation', hint: 'Help', icon: 'book', run: () => location.assign('/docs') },
   ];
+  const teams = (inbox.value?.teams ?? []).map(({ id, name, display_name }): Command => ({
+    text: display_name,
+    hint: `Team ${name}`,
+    icon: 'team',
+    run: () => navigate(teamPath(id)),
+  }));
   const words = query.toLowerCase().split(/\s+/);
-  const matches = [...topics, ...pages, ...knownTopics.value.map((name) => publishCommand(name, navigate)), ...settings]
+  const matches = [
+    ...topics,
+    ...pages,
+    ...teams,
+    ...knownTopics.value.map((name) => publishCommand(name, navigate)),
+    ...settings,
+  ]
     .filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)))
     .slice(0, shownMax);
   const isOther = topicName.test(query) && !isKnown;

@@ -10,7 +10,7 @@ import { nextTheme, theme } from '../parts/theme.ts';
 import { inbox, loadInbox } from '../state/inbox.ts';
 import { logOut } from '../state/log-out.ts';
 import { CommandPalette } from './command-palette.tsx';
-import { devicesPath, homePath, keysPath, loginPath, topicPath } from '../parts/paths.ts';
+import { devicesPath, homePath, keysPath, loginPath, teamsPath, topicPath } from '../parts/paths.ts';
 import { isHelpOpen, isPaletteOpen, ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { UnreadCount } from '../parts/unread-count.tsx';
 
@@ -98,6 +98,7 @@ function Sidebar({ path }: { readonly path: string }) {
             <Item href="/console/search" path={path} icon="search" text="Search" />
             <Item href={devicesPath} path={path} icon="phone" text="Devices" />
             <Item href={keysPath} path={path} icon="key" text="API keys" />
+            <Item href={teamsPath} path={path} icon="team" text="Teams" />
             <TopicItems path={path} />
           </>
         )}

@@ -8,6 +8,7 @@ interface Inbox {
   readonly subscriptions: readonly Subscription[];
   /** Topics that the account owns or reaches through a team. */
   readonly topics: readonly Topic[];
+  readonly teams: readonly Team[];
   /** The newest known message of each subscribed topic, by topic ID. */
   readonly newest: ReadonlyMap<string, Message>;
 }
@@ -41,7 +42,12 @@ export async function loadInbox(): Promise<void> {
     ({ id, team_id }) => teams.some((team) => team.id === team_id) && !mine.some((topic) => topic.id === id),
   );
   const newest = new Map(recent.toReversed().map((message) => [message.topic_id, message]));
-  inbox.value = { subscriptions: subscriptions.toSorted(pinnedThenNewest), topics: [...mine, ...ofTeams], newest };
+  inbox.value = {
+    subscriptions: subscriptions.toSorted(pinnedThenNewest),
+    topics: [...mine, ...ofTeams],
+    teams,
+    newest,
+  };
 }
 
 function pinnedThenNewest(one: Subscription, other: Subscription): number {

@@ -41,6 +41,12 @@ export function TopicFields({ topic }: { readonly topic?: Topic }) {
   );
 }
 
+/** The fields that errors of the server concern. */
+export const topicErrorFields = {
+  'Topic name already exists': 'name',
+  'Private topic limit reached': 'access_level',
+};
+
 /** The values of the fields as the API expects them. */
 export const topicOfForm = (values: FormValues) => ({
   name: values.text('name'),

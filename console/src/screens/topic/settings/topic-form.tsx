@@ -6,7 +6,7 @@ import { Field, Form, type FormValues } from '../../../parts/form.tsx';
 import { topicSettingsPath } from '../../../parts/paths.ts';
 import { toast, toastError } from '../../../parts/toasts.tsx';
 import { loadInbox } from '../../../state/inbox.ts';
-import { TopicFields, topicOfForm } from '../topic-fields.tsx';
+import { topicErrorFields, TopicFields, topicOfForm } from '../topic-fields.tsx';
 
 interface TopicFormProps {
   readonly topic: Topic;
@@ -32,7 +32,7 @@ export function TopicForm({ topic, onChanged }: TopicFormProps) {
   };
   return (
     <Section title="Settings">
-      <Form action="Save" send={save}>
+      <Form action="Save" send={save} errorFields={topicErrorFields}>
         <TopicFields topic={topic} />
         <Field
           id="retention_days"
