@@ -5,7 +5,8 @@ import { session } from '../../api/session.ts';
 import type { Team } from '../../api/wire.ts';
 import { NarrowCard } from '../../parts/card.tsx';
 import { Form } from '../../parts/form.tsx';
-import { homePath, loginPath, takeFragment } from '../../parts/paths.ts';
+import { homePath, loginPath, takeFragment, teamPath } from '../../parts/paths.ts';
+import { loadInbox } from '../../state/inbox.ts';
 import { IncompleteLink } from './emailed-links.tsx';
 
 const storedAs = 'tocsin.invite';
@@ -40,11 +41,25 @@ function LogInFirst() {
 
 function Accept({ token }: { readonly token: string }) {
   const email = session.value?.user?.email;
+  const [joined, setJoined] = useState<Team | null>(null);
   const accept = async () => {
-    const team = await call<Team>('POST', '/api/teams/invites/accept', { json: { token } });
+    setJoined(await call<Team>('POST', '/api/teams/invites/accept', { json: { token } }));
     sessionStorage.removeItem(storedAs);
-    return `You are now a member of ${team.display_name}.`;
+    // The pages load what they show; the navigation can wait for the next refresh.
+    await loadInbox().catch(() => undefined);
   };
+  if (joined !== null)
+    return (
+      <>
+        <p class="note good" role="status">
+          You are now a member of <bdi>{joined.display_name}</bdi>.
+        </p>
+        <p class="links">
+          <Link href={teamPath(joined.id)}>Open the team</Link>
+          <Link href={homePath}>Home</Link>
+        </p>
+      </>
+    );
   return (
     <>
       {email !== undefined && <p>You are logged in as {email}.</p>}

@@ -9,10 +9,15 @@ const isOutdated = (error: unknown): error is CallFailed =>
   error instanceof CallFailed && (error.status === 404 || outdatedTexts.includes(error.message));
 
 /**
- * Runs an action on a team, then loads the page again. If the team changed meanwhile, a toast explains the refusal, and
- * the page shows the current state. Resolves with whether the action was successful. Throws other errors.
+ * Runs an action on a team, then `done`, by default the reload of the page. If the team changed meanwhile, a toast
+ * explains the refusal, and the page shows the current state. Resolves with whether the action was successful. Throws
+ * other errors.
  */
-export async function actOnTeam(act: () => Promise<unknown>, reload: () => Promise<void>): Promise<boolean> {
+export async function actOnTeam(
+  act: () => Promise<unknown>,
+  reload: () => Promise<void>,
+  done: () => Promise<void> = reload,
+): Promise<boolean> {
   try {
     await act();
   } catch (error) {
@@ -21,6 +26,6 @@ export async function actOnTeam(act: () => Promise<unknown>, reload: () => Promi
     await reload();
     return false;
   }
-  await reload();
+  await done();
   return true;
 }

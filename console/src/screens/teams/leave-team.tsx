@@ -19,14 +19,12 @@ interface LeaveTeamProps {
 export function LeaveTeam({ team, myId, reload }: LeaveTeamProps) {
   const [, navigate] = useLocation();
   const [isAsking, setAsking] = useState(false);
-  const leave = async () => {
-    const toList = async () => {
-      await loadInbox().catch(() => undefined);
-      navigate(teamsPath, { replace: true });
-      toast(`You left ${isolate(team.display_name)}.`);
-    };
-    await actOnTeam(() => call('DELETE', `/api/teams/${team.id}/members/${myId}`).then(toList), reload);
+  const openList = async () => {
+    await loadInbox().catch(() => undefined);
+    navigate(teamsPath, { replace: true });
+    toast(`You left ${isolate(team.display_name)}.`);
   };
+  const leave = () => actOnTeam(() => call('DELETE', `/api/teams/${team.id}/members/${myId}`), reload, openList);
   return (
     <Section title="Leave the team">
       <button type="button" class="button danger" onClick={() => setAsking(true)}>
