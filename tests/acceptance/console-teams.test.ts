@@ -62,7 +62,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await click(page, 'Create team');
     await heading(page, 'Über 🚒');
     expect((await owner.get('/api/teams')).body).toMatchObject([{ name, display_name: 'Über 🚒', my_role: 'owner' }]);
-    await eventually(async () => expect(await page.title()).toBe('Über 🚒 · Tocsin'));
+    await eventually(async () => expect(await page.title()).toBe('\u2068Über 🚒\u2069 · Tocsin'));
   });
 
   test('an account below the TEAM tier sees why it cannot create a team', async () => {

@@ -145,7 +145,7 @@ interface ItemProps {
 }
 
 function Item({ href, path, icon, text, unread = 0 }: ItemProps) {
-  const isCurrent = path === href || (href === homePath && path === '/');
+  const isCurrent = path === href || (href === homePath ? path === '/' : path.startsWith(`${href}/`));
   return (
     <Link href={href} class="nav-item" aria-current={isCurrent ? 'page' : undefined}>
       <Icon name={icon} />

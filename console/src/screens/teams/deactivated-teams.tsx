@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import type { DeactivatedTeam } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { completeTime, timeAgo } from '../../parts/times.ts';
 import { isolate } from '../../parts/isolate.ts';
-import { toast, toastError } from '../../parts/toasts.tsx';
+import { toast } from '../../parts/toasts.tsx';
 import { actOnTeam } from './act-on-team.ts';
+import { ActionButton } from './action-button.tsx';
 
 interface DeactivatedTeamsProps {
   readonly teams: readonly DeactivatedTeam[];
@@ -50,27 +50,10 @@ interface ReactivateProps {
 }
 
 export function Reactivate({ team, tier, reload }: ReactivateProps) {
-  const [isBusy, setBusy] = useState(false);
+  const name = isolate(team.display_name);
   const reactivate = async () => {
-    setBusy(true);
-    try {
-      const isDone = await actOnTeam(() => call('POST', `/api/teams/${team.id}/reactivate`), reload);
-      if (isDone) toast(`${isolate(team.display_name)} is active again.`);
-    } catch (error) {
-      toastError(error);
-    } finally {
-      setBusy(false);
-    }
+    const isDone = await actOnTeam(() => call('POST', `/api/teams/${team.id}/reactivate`), reload);
+    if (isDone) toast(`${name} is active again.`);
   };
-  return (
-    <button
-      type="button"
-      class="button"
-      aria-label={`Reactivate ${isolate(team.display_name)}`}
-      disabled={isBusy || tier !== 'TEAM'}
-      onClick={() => void reactivate()}
-    >
-      Reactivate
-    </button>
-  );
+  return <ActionButton text="Reactivate" label={`Reactivate ${name}`} run={reactivate} isDisabled={tier !== 'TEAM'} />;
 }

@@ -6,11 +6,23 @@ import { Section } from '../../parts/card.tsx';
 import { Field, Form, Select, type FormValues } from '../../parts/form.tsx';
 import { isolate } from '../../parts/isolate.ts';
 import { timeAgo } from '../../parts/times.ts';
-import { toast, toastError, undoable } from '../../parts/toasts.tsx';
-import { RoleBadge } from './badges.tsx';
+import { toast, undoable } from '../../parts/toasts.tsx';
 import { actOnTeam } from './act-on-team.ts';
+import { ActionButton } from './action-button.tsx';
+import { RoleBadge } from './badges.tsx';
 
 const errorFields = { 'Already a member': 'email', 'Already invited': 'email' };
+
+const explanations: Readonly<Record<string, string>> = {
+  'Team is full': "Team is full: all seats of the team's owner are used. People who already have one can be invited.",
+  'Invite limit reached': 'Invite limit reached: a team has at most 100 pending invites.',
+};
+
+/** Adds to an error of the server what its text does not explain. */
+function explained(error: Error): Error {
+  const text = explanations[error.message];
+  return text === undefined ? error : new Error(text, { cause: error });
+}
 
 interface InvitesProps {
   readonly team: TeamWithMembers;
@@ -27,7 +39,10 @@ export function Invites({ team, invites, isFull, reload }: InvitesProps) {
     const json = { email: values.text('email').trim(), role: values.text('role') };
     const cancelled = invites.find(({ id, email }) => hidden.includes(id) && email === json.email.toLowerCase());
     if (cancelled !== undefined) await cancelInvite(cancelled.id, false);
-    const isDone = await actOnTeam(() => call('POST', `/api/teams/${team.id}/invites`, { json }), reload);
+    const send = () => call('POST', `/api/teams/${team.id}/invites`, { json });
+    const isDone = await actOnTeam(send, reload).catch((error: unknown) => {
+      throw explained(error as Error);
+    });
     if (!isDone) return undefined;
     return sendsEmails
       ? `${isolate(json.email)} is invited and receives an email with a link.`
@@ -118,15 +133,12 @@ function InviteList({ team, invites, cancel, reload }: InviteListProps) {
             </div>
           </div>
           <div class="row-actions">
-            <button
-              type="button"
-              class="button"
-              aria-label={`Resend the invite for ${invite.email}`}
-              disabled={!team.is_active}
-              onClick={() => void resend(invite).catch(toastError)}
-            >
-              Resend
-            </button>
+            <ActionButton
+              text="Resend"
+              label={`Resend the invite for ${invite.email}`}
+              run={() => resend(invite)}
+              isDisabled={!team.is_active}
+            />
             <button
               type="button"
               class="button"

@@ -4,10 +4,11 @@ import { call } from '../../api/call.ts';
 import type { TeamMember, TeamWithMembers } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { timeAgo } from '../../parts/times.ts';
-import { toast, toastError } from '../../parts/toasts.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { actOnTeam } from './act-on-team.ts';
+import { ActionButton } from './action-button.tsx';
 import { RoleBadge } from './badges.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
-import { actOnTeam } from './act-on-team.ts';
 
 /** Larger teams get a field that filters the members. */
 const filterFrom = 10;
@@ -19,6 +20,11 @@ interface MembersProps {
   readonly myId: string;
   readonly reload: () => Promise<void>;
 }
+
+const roles: readonly TeamMember['role'][] = ['owner', 'admin', 'member'];
+
+const byRoleAndName = (one: TeamMember, other: TeamMember): number =>
+  roles.indexOf(one.role) - roles.indexOf(other.role) || one.username.localeCompare(other.username);
 
 /** A change that the user has to confirm. */
 interface Pending {
@@ -42,7 +48,7 @@ export function Members({ team, myId, reload }: MembersProps) {
     <MemberActions
       member={member}
       isMe={member.user_id === myId}
-      promote={() => void setRole(member, 'admin').catch(toastError)}
+      promote={() => setRole(member, 'admin')}
       ask={(kind) => setPending({ kind, member })}
     />
   );
@@ -78,7 +84,9 @@ function MemberList({ members, myId, actions }: MemberListProps) {
   const [filter, setFilter] = useState('');
   const [isAll, setAll] = useState(false);
   const part = filter.trim().toLowerCase();
-  const found = members.filter(({ username, email }) => `${username} ${email}`.toLowerCase().includes(part));
+  const found = members
+    .filter(({ username, email }) => `${username} ${email}`.toLowerCase().includes(part))
+    .toSorted(byRoleAndName);
   return (
     <>
       {members.length > filterFrom && (
@@ -125,7 +133,7 @@ function MemberList({ members, myId, actions }: MemberListProps) {
 interface MemberActionsProps {
   readonly member: TeamMember;
   readonly isMe: boolean;
-  readonly promote: () => void;
+  readonly promote: () => Promise<void>;
   readonly ask: (kind: Pending['kind']) => void;
 }
 
@@ -135,14 +143,11 @@ function MemberActions({ member: { username, role }, isMe, promote, ask }: Membe
   const isAdmin = role === 'admin';
   return (
     <div class="row-actions">
-      <button
-        type="button"
-        class="button"
-        aria-label={isAdmin ? `Make ${username} a member` : `Make ${username} an admin`}
-        onClick={() => (isAdmin ? ask('demote') : promote())}
-      >
-        {isAdmin ? 'Make member' : 'Make admin'}
-      </button>
+      <ActionButton
+        text={isAdmin ? 'Make member' : 'Make admin'}
+        label={isAdmin ? `Make ${username} a member` : `Make ${username} an admin`}
+        run={async () => (isAdmin ? ask('demote') : promote())}
+      />
       {!isMe && (
         <button type="button" class="button" aria-label={`Remove ${username}`} onClick={() => ask('remove')}>
           Remove

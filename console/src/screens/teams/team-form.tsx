@@ -1,10 +1,14 @@
-import { useRef } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import type { Team } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Field, Form, type FormValues } from '../../parts/form.tsx';
 import { loadInbox } from '../../state/inbox.ts';
 import { actOnTeam } from './act-on-team.ts';
+
+const fields = ['display_name', 'description'] as const;
+
+/** Inputs show no line breaks. */
+const oneLine = (text: string): string => text.replaceAll(/[\r\n]/g, '');
 
 interface TeamFormProps {
   readonly team: Team;
@@ -14,29 +18,27 @@ interface TeamFormProps {
 /** Changes the display name and the description. */
 export function TeamForm({ team, reload }: TeamFormProps) {
   const path = `/api/teams/${team.id}`;
-  /** The values that the user has seen. */
-  const seen = useRef(team);
   const save = async (values: FormValues) => {
-    const json = { display_name: values.text('display_name'), description: values.text('description') };
-    const current = await call<Team>('GET', path);
-    const isChanged =
-      current.display_name !== seen.current.display_name || current.description !== seen.current.description;
-    seen.current = current;
-    if (isChanged) {
-      await reload();
-      throw new Error(
-        'Another admin changed the team meanwhile: the top of the page shows it. To replace it, save again.',
-      );
-    }
-    const isDone = await actOnTeam(async () => {
-      seen.current = await call<Team>('PATCH', path, { json });
-    }, reload);
+    const changed = fields.filter((field) => values.text(field) !== oneLine(team[field]));
+    const json = Object.fromEntries(changed.map((field) => [field, values.text(field)]));
+    const change = async () => {
+      const current = await call<Team>('GET', path);
+      if (fields.some((field) => current[field] !== team[field])) {
+        await reload();
+        throw new Error(
+          'Another admin changed the team meanwhile: the top of the page shows it. To replace it, save again.',
+        );
+      }
+      await call('PATCH', path, { json });
+    };
+    const isDone = await actOnTeam(change, reload);
     void loadInbox().catch(() => undefined);
     return isDone ? 'Saved.' : undefined;
   };
   return (
     <Section title="Settings">
-      <Form action="Save" send={save}>
+      {/* `clear`: the fields follow later changes of other admins. */}
+      <Form action="Save" send={save} clear>
         <Field
           id="display_name"
           label="Display name"

@@ -3,6 +3,7 @@ import { Link } from 'wouter-preact';
 import { call, CallFailed } from '../../api/call.ts';
 import type { DeactivatedTeam, TeamInvite, TeamStats, TeamWithMembers } from '../../api/wire.ts';
 import { session } from '../../api/session.ts';
+import { isolate } from '../../parts/isolate.ts';
 import { Loading } from '../../parts/loading.tsx';
 import { teamsPath } from '../../parts/paths.ts';
 import { completeTime } from '../../parts/times.ts';
@@ -56,7 +57,7 @@ export function TeamScreen({ item: id }: { readonly item: string }) {
   const { loaded, reload } = useLoad(() => openTeam(id), id);
   const title = loaded.state === 'done' ? loaded.value.team.display_name : null;
   useEffect(() => {
-    if (title !== null) document.title = `${title} · Tocsin`;
+    if (title !== null) document.title = `${isolate(title)} · Tocsin`;
   }, [title]);
   return (
     <div class="page settings-page team-page">
