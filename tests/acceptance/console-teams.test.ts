@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { mailedLink, mailsTo } from '../support/mailbox.ts';
-import { openAs } from '../support/open-as.ts';
+import { openConsole } from '../support/open-console.ts';
 import { newRegistration } from '../support/registration.ts';
 import { createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -33,7 +33,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
 
   /** Opens the page of the team and waits for its topics, the last part to load. */
   async function openTeam(person: Person, id: string): Promise<Page> {
-    const page = await openAs(chromium, person, `/console/teams/${id}`);
+    const page = await openConsole(chromium, person, `/console/teams/${id}`);
     await section(page, 'Topics').locator('.topic-list, p').first().waitFor();
     return page;
   }
@@ -49,7 +49,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   test('creates a team, and shows a refused name next to its field', async () => {
     const owner = await stack.person({ tier: 'TEAM' });
     chromium.expectRefusals();
-    const page = await openAs(chromium, owner, '/console/teams');
+    const page = await openConsole(chromium, owner, '/console/teams');
     await see(page, 'You are in no team.');
     await page.getByText('Create a team …').click();
     await page.getByLabel('Display name').fill('Über 🚒');
@@ -66,7 +66,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   });
 
   test('an account below the TEAM tier sees why it cannot create a team', async () => {
-    const page = await openAs(chromium, await stack.person(), '/console/teams');
+    const page = await openConsole(chromium, await stack.person(), '/console/teams');
     await see(page, 'Creating a team requires the TEAM tier, and your account has the tier FREE.');
     expect(await page.getByText('Create a team …').count()).toBe(0);
   });
@@ -81,7 +81,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await click(page, 'Send invite');
     await see(page, 'is invited. Ask the operator of this server for the link.');
     const link = await mailedLink(invited.email, 'team-invite');
-    const other = await openAs(chromium, invited, '/console');
+    const other = await openConsole(chromium, invited, '/console');
     await other.goto(testStack().urls[0]! + link.pathname + link.hash);
     await click(other, 'Accept invite');
     await see(other, 'You are now a member of A team.');
@@ -120,6 +120,22 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await click(page, `Cancel the invite for ${email}`);
     await see(page, 'No invites are pending.');
     await eventually(async () => expect((await owner.get(`/api/teams/${id}/invites`)).body).toEqual([]));
+  });
+
+  test('an address whose invite was just cancelled can be invited again', async () => {
+    const { owner, id } = await crew();
+    const { email } = newRegistration();
+    const { body } = await owner.post(`/api/teams/${id}/invites`, { email, role: 'member' });
+    const page = await openTeam(owner, id);
+    await click(page, `Cancel the invite for ${email}`);
+    await page.getByText('Invite someone …').click();
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Role').selectOption('admin');
+    await click(page, 'Send invite');
+    await page.locator('.rows li', { hasText: email }).getByText('admin', { exact: true }).waitFor();
+    const invites = (await owner.get(`/api/teams/${id}/invites`)).body;
+    expect(invites).toMatchObject([{ email, role: 'admin' }]);
+    expect(invites[0].id).not.toBe(body.id);
   });
 
   test('an admin promotes a member, and demotes after a confirmation', async () => {
@@ -163,6 +179,22 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(await page.locator('main summary').count()).toBe(0);
     await page.getByRole('link', { name: topic.name }).click();
     await heading(page, topic.name);
+  });
+
+  test('the members of a larger team can be filtered', async () => {
+    const owner = await stack.person({ tier: 'TEAM' });
+    const members = await Promise.all(Array.from({ length: 10 }, () => stack.person()));
+    const id = await stack.team(
+      owner,
+      members.map((one) => [one, 'member'] as const),
+    );
+    const page = await openTeam(owner, id);
+    const rows = section(page, 'Members (11)').locator('li');
+    expect(await rows.count()).toBe(11);
+    await page.getByLabel('Filter the members').fill(members[3]!.user.username.toUpperCase());
+    await eventually(async () => expect(await rows.count()).toBe(1));
+    await page.getByLabel('Filter the members').fill('no-such-member');
+    await see(page, 'No member matches “no-such-member”.');
   });
 
   test('a member leaves the team after a confirmation', async () => {
@@ -259,7 +291,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const { owner, member, id } = await crew();
     const [hostile, description] = ['\u202E<img src=x onerror=alert(1)>', '\u202E<b>bold</b>'];
     await owner.patch(`/api/teams/${id}`, { display_name: hostile, description });
-    const page = await openAs(chromium, member, '/console/teams');
+    const page = await openConsole(chromium, member, '/console/teams');
     const name = page.locator('main').getByText(hostile);
     await name.waitFor();
     expect(await bidiOf(name)).toBe('isolate');
@@ -278,7 +310,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   test('the palette opens a team, and the keyboard alone promotes and removes a member', async () => {
     const { owner, member, id } = await crew();
     await owner.patch(`/api/teams/${id}`, { display_name: 'Night shift' });
-    const page = await openAs(chromium, owner, '/console');
+    const page = await openConsole(chromium, owner, '/console');
     await heading(page, 'Home');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').waitFor();
@@ -303,5 +335,6 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.keyboard.press('Enter');
     await see(page, `${username} is removed from the team.`);
     expect(await rolesOf(owner, id)).not.toHaveProperty(member.id);
+    await eventually(async () => expect(await page.evaluate('document.activeElement.id')).toBe('members'));
   });
 });

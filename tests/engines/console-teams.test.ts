@@ -5,7 +5,7 @@ import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.t
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
-import { openAs } from '../support/open-as.ts';
+import { openConsole } from '../support/open-console.ts';
 import { newRegistration } from '../support/registration.ts';
 import { useStack } from '../support/use-stack.ts';
 import { useStore } from '../support/use-store.ts';
@@ -25,7 +25,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
 
   test('the owner reactivates a deactivated team', async () => {
     const { owner, id } = await deactivatedTeam('TEAM');
-    const page = await openAs(chromium, owner, '/console/teams');
+    const page = await openConsole(chromium, owner, '/console/teams');
     await page.getByText('will be removed on').waitFor();
     await page.getByRole('button', { name: 'Reactivate' }).click();
     await page.getByText('is active again.').waitFor();
@@ -35,11 +35,11 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
 
   test('an owner below the TEAM tier sees why the team cannot be reactivated, and an admin that only the owner can', async () => {
     const { owner, admin, id } = await deactivatedTeam('FREE');
-    const page = await openAs(chromium, owner, `/console/teams/${id}`);
+    const page = await openConsole(chromium, owner, `/console/teams/${id}`);
     await page.getByText('Reactivating a team requires the TEAM tier').waitFor();
     expect(await page.getByRole('button', { name: 'Reactivate' }).isDisabled()).toBe(true);
     expect(await page.locator('main summary').allTextContents()).toEqual(['Delete the team …']);
-    const other = await openAs(chromium, admin, `/console/teams/${id}`);
+    const other = await openConsole(chromium, admin, `/console/teams/${id}`);
     await other.getByText('Only the owner can reactivate it.').waitFor();
     await other.getByText('A deactivated team cannot invite anyone.').waitFor();
   });
@@ -53,7 +53,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await store.documents().update(teamInvites, stored, { expiresAt: Date.now() - 1_000 });
     const user = (await store.documents().get(users, member.id))!;
     await store.documents().update(users, user, { isActive: false });
-    const page = await openAs(chromium, owner, `/console/teams/${id}`);
+    const page = await openConsole(chromium, owner, `/console/teams/${id}`);
     const row = (text: string) => page.locator('.rows li', { hasText: text });
     await row(email).getByText('expired', { exact: true }).waitFor();
     await row(member.email).getByText('account disabled').waitFor();

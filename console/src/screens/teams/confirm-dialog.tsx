@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 
@@ -14,23 +13,20 @@ interface ConfirmDialogProps {
 
 /** Asks before an action that cannot be undone. */
 export function ConfirmDialog({ title, action, run, onClose, children }: ConfirmDialogProps) {
-  const body = useRef<HTMLDivElement>(null);
-  // Closing the element returns the focus; removing it would not.
-  const close = () => body.current?.closest('dialog')?.close();
   const send = async () => {
     await run();
-    close();
+    onClose();
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <div class="confirm" ref={body}>
+      <div class="confirm">
         {children}
         <Form
           action={action}
           tone="danger"
           send={send}
           aside={
-            <button type="button" class="button" onClick={close}>
+            <button type="button" class="button" onClick={onClose}>
               Cancel
             </button>
           }

@@ -122,7 +122,7 @@ function InviteList({ team, invites, cancel, reload }: InviteListProps) {
       {invites.map((invite) => (
         <li key={invite.id}>
           <div class="grow">
-            <div class="member-name">
+            <div class="row-title">
               <span dir="auto">{invite.email}</span>
               <RoleBadge role={invite.role} />
               {invite.is_expired && <span class="badge failed">expired</span>}

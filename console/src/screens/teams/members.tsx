@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import type { TeamMember, TeamWithMembers } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
@@ -34,6 +34,13 @@ interface Pending {
 
 export function Members({ team, myId, reload }: MembersProps) {
   const [pending, setPending] = useState<Pending | null>(null);
+  useEffect(() => {
+    if (pending === null) return undefined;
+    return () => {
+      // The focus returns to the button of the row, unless the row is gone.
+      if (document.activeElement === document.body) document.getElementById('members')?.focus();
+    };
+  }, [pending]);
   const isManager = team.my_role !== 'member';
   const pathOf = ({ user_id }: TeamMember) => `/api/teams/${team.id}/members/${user_id}`;
   const setRole = async (member: TeamMember, role: 'admin' | 'member') => {
@@ -99,11 +106,11 @@ function MemberList({ members, myId, actions }: MemberListProps) {
         />
       )}
       {found.length === 0 && <p class="soft">No member matches “{filter.trim()}”.</p>}
-      <ul class="rows">
+      <ul class="rows" id="members" tabIndex={-1}>
         {found.slice(0, isAll ? undefined : shownMax).map((member) => (
           <li key={member.id}>
             <div class="grow">
-              <div class="member-name">
+              <div class="row-title">
                 <span dir="auto">{member.username}</span>
                 <RoleBadge role={member.role} />
                 {member.user_id === myId && <span class="badge">you</span>}
