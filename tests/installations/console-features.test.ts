@@ -1,10 +1,13 @@
 import { afterAll, expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startOpenIdProvider } from '@tocsin/simulators/openid-provider.ts';
 import { startSmtpSimulator } from '@tocsin/simulators/smtp-simulator.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { openConsole } from '../support/open-console.ts';
 import { newRegistration } from '../support/registration.ts';
+import { createAccount, made } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
 const [google, smtp] = await Promise.all([startOpenIdProvider(), startSmtpSimulator()]);
@@ -92,6 +95,26 @@ describeUnlessMissing('the console of a server with Google login and a mail serv
     await see(forgot, 'You receive an email with a link');
     await requestLink(forgot, email);
     await see(forgot, 'it receives an email.');
+  });
+
+  test('an invite to a team announces the email, which contains a link to the page that accepts it', async () => {
+    const { store, stack } = configured;
+    const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
+    const json = { name: `crew-${newRegistration().username.slice(4)}`, display_name: 'Crew' };
+    const { id } = await made(owner.client.call('POST', '/api/teams', { json }));
+    const page = await openConsole(chromium, owner, `/console/teams/${id}`);
+    await see(page, 'The invited person receives an email with a link');
+    const { email } = newRegistration();
+    await page.getByText('Invite someone …').click();
+    await page.getByLabel('Email').fill(email);
+    await page.getByRole('button', { name: 'Send invite' }).click();
+    await see(page, 'is invited and receives an email with a link.');
+    const raw = await eventually(() => {
+      const mail = smtp.mails.find(({ to }) => to.includes(email));
+      if (mail === undefined) throw new Error(`no email to ${email} yet`);
+      return mail.raw;
+    });
+    expect(raw).toContain('/auth/accept-invite#token');
   });
 });
 
