@@ -5,6 +5,7 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import type { Passwords } from '@tocsin/shared/operations/accounts/passwords.ts';
+import type { RecentMetrics } from '@tocsin/shared/runtime/recent-metrics.ts';
 import type { Registry } from 'prom-client';
 import type { TopicListings } from './directory/topic-listings.ts';
 import type { TopicSpans } from './directory/topic-spans.ts';
@@ -44,6 +45,8 @@ export interface ApiDeps extends RouteDeps {
   readonly log: Logger;
   /** The process's metrics. */
   readonly metrics: Registry;
+  /** Null without ADMIN_TOKEN, because only the operator reads it. */
+  readonly recentMetrics: Pick<RecentMetrics, 'read'> | null;
   /** Aborted when the node starts to shut down and is no longer ready. */
   readonly leaving: AbortSignal;
 }

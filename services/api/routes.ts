@@ -17,8 +17,10 @@ import { resendVerification } from './features/accounts/resend-verification.ts';
 import { undoEmailChange } from './features/accounts/undo-email-change.ts';
 import { updateMe } from './features/accounts/update-me.ts';
 import { verifyEmail } from './features/accounts/verify-email.ts';
+import { getRecentMetrics } from './features/admin/get-recent-metrics.ts';
 import { getHeldMessages } from './features/admin/get-held-messages.ts';
 import { listAuditEntries } from './features/admin/list-audit-entries.ts';
+import { listHolds } from './features/admin/list-holds.ts';
 import { listDeadLetters } from './features/admin/list-dead-letters.ts';
 import { redriveDeadLetters } from './features/admin/redrive-dead-letters.ts';
 import { listRetentionRuns } from './features/admin/list-retention-runs.ts';
@@ -274,9 +276,11 @@ function operatorRoutes(deps: ApiDeps): Route[] {
     getNtfyHealth(),
     ...(deps.config.METRICS_PORT === undefined ? [getMetrics(deps)] : []),
     // The operator
+    getRecentMetrics(deps),
     setTier(deps),
     setHold(deps, 'PUT'),
     setHold(deps, 'DELETE'),
+    listHolds(deps),
     getHeldMessages(deps),
     listDeadLetters(deps),
     redriveDeadLetters(deps),

@@ -5,6 +5,7 @@ import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { withClosers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { isShortAdminToken, type Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
+import { RecentMetrics, type RecentMetricsDeps } from '@tocsin/shared/runtime/recent-metrics.ts';
 import { untraced, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { openPasswords, type Passwords } from '@tocsin/shared/operations/accounts/passwords.ts';
 import { combineAuditEntries } from '@tocsin/shared/operations/audit/combine-audit-entries.ts';
@@ -105,6 +106,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
       topicListings: topicListings(engine.storage),
       passwords,
       metrics,
+      recentMetrics: config.ADMIN_TOKEN === undefined ? null : openRecentMetrics(own, { engine, metrics, clock }),
       requestMetrics: requestMetrics(metrics),
       tracing: options.tracing ?? untraced,
     };
@@ -176,6 +178,12 @@ function serveRequests(server: Server, deps: ApiDeps, requests: OpenRequests): v
   // Other expectations may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => requests.add(request, response, serve));
   server.on('upgrade', upgrades(deps));
+}
+
+function openRecentMetrics(own: Closers, deps: RecentMetricsDeps): RecentMetrics {
+  const recent = new RecentMetrics(deps);
+  own.add(() => recent.close());
+  return recent;
 }
 
 function ownPasswords(own: Closers): Passwords {

@@ -6,6 +6,11 @@ import type { JobCounts, JobQueue } from '../ports/job-queue.ts';
 
 const queues = [...Object.values(pushQueues), receiptsQueue, mailQueue, retentionQueue];
 
+/** Returns the jobs of every queue by state. Throws `unavailable` while the queue is down. */
+export function countJobs(jobQueue: Pick<JobQueue, 'counts'>): Promise<({ queue: string } & JobCounts)[]> {
+  return Promise.all(queues.map(async (queue) => ({ queue, ...(await jobQueue.counts(queue)) })));
+}
+
 /**
  * Exposes the number of jobs per queue, measured at scrape time. Every process of an installation reports the same
  * value.

@@ -8,6 +8,8 @@ const consolePaths = [
   '/console/login',
   '/console/topics/backups',
   '/console/topics/backups/settings',
+  '/admin',
+  '/console/admin/retention',
   '/auth/verified',
   '/auth/callback',
   '/auth/reset-password',
@@ -56,6 +58,7 @@ test.each([
   ['DELETE', '/', 'GET, HEAD, POST, PUT'],
   ['POST', '/console', 'GET, HEAD'],
   ['POST', '/docs', 'GET, HEAD'],
+  ['POST', '/admin', 'GET, HEAD'],
   ['DELETE', '/assets/icon.svg', 'GET, HEAD'],
   ['POST', '/auth/verified', 'GET, HEAD'],
 ])('%s %s returns 405 with Allow: %s', async (method, path, allow) => {

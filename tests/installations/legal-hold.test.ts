@@ -60,3 +60,19 @@ test('only the operator sets holds, and only on existing topics', async () => {
     });
   }
 });
+
+test('the operator lists the topics under legal hold', async () => {
+  const owner = await stack.person();
+  const [first, second] = [await createTopic(owner), await createTopic(owner)];
+  const list = async () => {
+    const { status, body } = await operator.get('/admin/holds?limit=1000');
+    expect(status).toBe(200);
+    return (body as { topic: string }[]).filter(({ topic }) => [first.name, second.name].includes(topic));
+  };
+  await operator.put(`/admin/topics/${first.name}/hold`);
+  await operator.put(`/admin/topics/${second.name}/hold`);
+  const held = ({ id, name }: { id: string; name: string }) => ({ topic: name, topic_id: id, legal_hold: true });
+  expect(await list()).toEqual([held(second), held(first)]);
+  await operator.delete(`/admin/topics/${first.name}/hold`);
+  expect(await list()).toEqual([held(second)]);
+});

@@ -1,7 +1,7 @@
 import { OpenApiChecker, type Document } from '../conformance/openapi-checker.ts';
 import { testStack } from './stack.ts';
 
-const pagePath = /^\/(console|docs|assets)(\/|$)/;
+const pagePath = /^\/(console|docs|assets)(\/|$)|^\/admin$/;
 let checker: Promise<OpenApiChecker> | undefined;
 
 async function loadChecker(): Promise<OpenApiChecker> {

@@ -260,6 +260,7 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
     by: 'operator',
     body: () => ({ reason: 'a test' }),
   },
+  'GET /admin/holds': { path: () => '/admin/holds', by: 'operator' },
   'GET /admin/topics/{name}/held': { path: (world) => `/admin/topics/${world.topic.name}/held`, by: 'operator' },
   'PUT /admin/users/{email}/tier': {
     path: (world) => `/admin/users/${world.owner.email}/tier`,

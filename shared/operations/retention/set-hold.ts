@@ -26,3 +26,8 @@ export function setHold(documents: Documents, name: string, isHeld: boolean, aud
     return updateWith(documents, topics, topic, { set: { isHeld }, otherWrites });
   });
 }
+
+/** Returns at most `limit` topics under legal hold, those that were created last first. */
+export function listHeldTopics(documents: Documents, limit: number): Promise<Topic[]> {
+  return documents.find(topics, { index: 'byHeld', equals: { isHeld: true }, descending: true, limit });
+}

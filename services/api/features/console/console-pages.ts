@@ -9,6 +9,7 @@ const paths: Readonly<Record<string, string>> = {
   showConsolePage: '/console/{page}',
   showConsoleItem: '/console/{page}/{item}',
   showConsoleItemPart: '/console/{page}/{item}/{part}',
+  showAdmin: '/admin',
   showVerified: '/auth/verified',
   showCallback: '/auth/callback',
   showResetPassword: '/auth/reset-password',
