@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
-import { findInaccessible } from '../support/find-inaccessible.ts';
+import { findInaccessible } from '../support/page-quality.ts';
 import { Client } from '../support/stack.ts';
 
 /** The right edge of the widest element, also of those that the explorer cuts off. */

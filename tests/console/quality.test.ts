@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
-import { findInaccessible } from '../support/find-inaccessible.ts';
+import { expectNoScrollbar, failure, findInaccessible, looks, ready } from '../support/page-quality.ts';
 import { newRegistration } from '../support/registration.ts';
 import { Client, createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -43,16 +42,6 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const stack = useStack();
   const chromium = useChromium();
 
-  const expectNoScrollbar = async (page: Page, width: number) =>
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-
-  const ready = (page: Page) =>
-    page
-      .locator('main h1')
-      .first()
-      .waitFor()
-      .then(() => eventually(async () => (await page.locator('.skeleton').count()) === 0));
-
   async function openAs(account: { email: string; password: string }, path: string, options = {}): Promise<Page> {
     const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`, options);
     await page.getByLabel('Email').fill(account.email);
@@ -83,11 +72,6 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     return { owner, name, teamId };
   }
 
-  const looks = [
-    ['a desk', 1_280, 'light'],
-    ['a phone', 360, 'dark'],
-  ] as const;
-
   test.each(looks)('on %s the pages without a login are accessible and not cut off', async (_where, width, scheme) => {
     const page = await chromium.open('/console/login', { viewport: { width, height: 740 }, colorScheme: scheme });
     for (const path of accessPages) {
@@ -117,9 +101,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const failing = /\/(api|auth)\/(?!sse)|\/json\?/;
     for (const path of accountPages(items)) {
       await page.route(failing, (route) =>
-        route.request().resourceType() === 'document'
-          ? route.continue()
-          : route.fulfill({ status: 500, contentType: 'text/html', body: '<h1>Oops at /srv/app.ts:12</h1>' }),
+        route.request().resourceType() === 'document' ? route.continue() : route.fulfill(failure),
       );
       await page.goto(testStack().urls[0]! + path);
       const alert = page.locator('main').getByRole('alert').first();

@@ -3,10 +3,13 @@ import { endSession, keepSession, refreshOnce, session, type Session } from './s
 /** A failed request with the server's error text. `status` is 0 if the server is unreachable. */
 export class CallFailed extends Error {
   readonly status: number;
+  /** The JSON of the response, if any. */
+  readonly body: unknown;
 
-  constructor(status: number, detail: string) {
+  constructor(status: number, detail: string, body?: unknown) {
     super(detail);
     this.status = status;
+    this.body = body;
   }
 }
 
@@ -14,6 +17,8 @@ export interface CallOptions {
   readonly json?: unknown;
   /** Sends no credential. */
   readonly isPublic?: boolean;
+  /** The credential, instead of the login of the account. */
+  readonly token?: string;
   /** Completes the request even if the page closes. */
   readonly keepalive?: boolean;
 }
@@ -26,13 +31,13 @@ export async function call<T = undefined>(method: string, path: string, options:
   const response = await respond(method, path, options);
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   const body: unknown = isJson ? await response.json().catch(() => undefined) : undefined;
-  if (!response.ok) throw new CallFailed(response.status, detailOf(body) ?? statusText(response.status));
+  if (!response.ok) throw new CallFailed(response.status, detailOf(body) ?? statusText(response.status), body);
   return body as T;
 }
 
 /** Downloads a response as a file. Throws CallFailed. */
-export async function download(path: string, fileName: string): Promise<void> {
-  const response = await respond('GET', path, {});
+export async function download(path: string, fileName: string, options: CallOptions = {}): Promise<void> {
+  const response = await respond('GET', path, options);
   if (!response.ok) throw new CallFailed(response.status, statusText(response.status));
   const link = document.createElement('a');
   link.href = URL.createObjectURL(await response.blob());
@@ -42,6 +47,7 @@ export async function download(path: string, fileName: string): Promise<void> {
 }
 
 async function respond(method: string, path: string, options: CallOptions): Promise<Response> {
+  if (options.token !== undefined) return send(method, path, options);
   const login = options.isPublic === true ? null : session.value;
   const response = await send(method, path, { ...options, token: login?.access_token });
   if (response.status !== 401 || login === null || !(await renew(login.access_token))) return response;
@@ -58,9 +64,7 @@ function statusText(status: number): string {
   return `The server rejected the request (status ${status}).`;
 }
 
-interface Sent extends CallOptions {
-  readonly token: string | undefined;
-}
+type Sent = Omit<CallOptions, 'token'> & { readonly token?: string | undefined };
 
 async function send(method: string, path: string, { json, token, keepalive = false }: Sent): Promise<Response> {
   try {
@@ -96,7 +100,7 @@ function renew(failedToken: string): Promise<boolean> {
 async function refresh(): Promise<boolean> {
   const refreshToken = session.value?.refresh_token;
   if (refreshToken === undefined) return false;
-  const response = await send('POST', '/auth/refresh', { json: { refresh_token: refreshToken }, token: undefined });
+  const response = await send('POST', '/auth/refresh', { json: { refresh_token: refreshToken } });
   if (response.ok) keepSession((await response.json()) as Session);
   // Other errors, such as an overloaded server, do not mean that the login is invalid.
   else if (response.status === 401) endSession();

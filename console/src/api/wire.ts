@@ -1,28 +1,43 @@
 /** The JSON of the HTTP interface. The OpenAPI document describes the same types. */
 import type { apiKeySchema } from '@tocsin/shared/wire/api-key.ts';
+import type { AuditEntryJson } from '@tocsin/shared/wire/audit-entry.ts';
 import type { consentSchema } from '@tocsin/shared/wire/consent.ts';
 import type { ConsumerJson } from '@tocsin/shared/wire/consumer.ts';
+import type { deadLetterSchema } from '@tocsin/shared/wire/dead-letter.ts';
 import type { deviceSchema } from '@tocsin/shared/wire/device.ts';
+import type { holdSchema } from '@tocsin/shared/wire/hold.ts';
 import type { inviteSchema } from '@tocsin/shared/wire/invite.ts';
 import type { loginSchema } from '@tocsin/shared/wire/login.ts';
 import type { MessageJson } from '@tocsin/shared/wire/message.ts';
+import type { MetricsSampleJson, QueueDepthJson, recentMetricsSchema } from '@tocsin/shared/wire/metrics-sample.ts';
+import type { RetentionPlanJson, retentionRunSchema } from '@tocsin/shared/wire/retention.ts';
 import type { SubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
 import type { deactivationSchema, memberSchema, teamSchema } from '@tocsin/shared/wire/team.ts';
 import type { topicTokenSchema } from '@tocsin/shared/wire/topic-token.ts';
 import type { TopicJson } from '@tocsin/shared/wire/topic.ts';
+import type { operatorUserSchema } from '@tocsin/shared/wire/user.ts';
 
 export type ApiKey = (typeof apiKeySchema)['_output'];
+export type AuditEntry = AuditEntryJson;
 export type Consent = (typeof consentSchema)['_output'];
 export type Consumer = ConsumerJson;
+export type DeactivatedTeam = Team & (typeof deactivationSchema)['_output'];
+export type DeadLetter = (typeof deadLetterSchema)['_output'];
 export type Device = (typeof deviceSchema)['_output'];
+export type Hold = (typeof holdSchema)['_output'];
 export type Login = (typeof loginSchema)['_output'];
 export type Message = MessageJson;
+export type MetricsSample = MetricsSampleJson;
+export type OperatorUser = (typeof operatorUserSchema)['_output'];
+export type QueueDepth = QueueDepthJson;
+export type RecentMetrics = (typeof recentMetricsSchema)['_output'];
+export type RetentionPlan = RetentionPlanJson;
+export type RetentionRun = (typeof retentionRunSchema)['_output'];
 export type Subscription = SubscriptionJson;
 export type Team = (typeof teamSchema)['_output'];
-export type TeamMember = (typeof memberSchema)['_output'];
 export type TeamInvite = (typeof inviteSchema)['_output'];
+export type TeamMember = (typeof memberSchema)['_output'];
 export type TeamWithMembers = Team & { readonly members: readonly TeamMember[] };
-export type DeactivatedTeam = Team & (typeof deactivationSchema)['_output'];
 export type Topic = TopicJson;
 export type TopicToken = (typeof topicTokenSchema)['_output'];
 

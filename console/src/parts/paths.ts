@@ -13,6 +13,7 @@ export const topicActivityPath = (name: string, range?: string): string =>
 export const topicLogPath = (name: string, query = ''): string =>
   `${topicPath(name)}/log${query === '' ? '' : `?${query}`}`;
 export const topicSettingsPath = (name: string): string => `${topicPath(name)}/settings`;
+export const adminPath = (tab: string): string => `/console/admin${tab === '' ? '' : `/${tab}`}`;
 
 /** Path of the login page, which returns to the current page after the login. */
 export const loginPath = (): string => `/console/login?next=${encodeURIComponent(location.pathname + location.search)}`;

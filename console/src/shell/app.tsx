@@ -23,6 +23,7 @@ import { NotificationSettings } from '../screens/topic/notifications/notificatio
 import { TopicSettings } from '../screens/topic/settings/topic-settings.tsx';
 import { TopicScreen } from '../screens/topic/topic-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
+import { lazyScreen } from './lazy-screen.tsx';
 import { loginPath } from '../parts/paths.ts';
 import { Shell } from './shell.tsx';
 
@@ -35,6 +36,8 @@ interface Page {
   /** The path contains an ID, which is not a title. */
   readonly hasId?: true;
 }
+
+const Admin = lazyScreen(() => import('../screens/admin/admin.tsx').then((module) => module.Admin));
 
 const pages: readonly Page[] = [
   { form: /^\/$|^\/console\/?$/, title: 'Home', Screen: Home, kind: 'account' },
@@ -54,6 +57,7 @@ const pages: readonly Page[] = [
   { form: /^\/console\/teams$/, title: 'Teams', Screen: Teams, kind: 'account' },
   { form: /^\/console\/teams\/([^/]+)$/, title: 'Team', Screen: TeamScreen, kind: 'account', hasId: true },
   { form: /^\/console\/account$/, title: 'Account', Screen: Account, kind: 'account' },
+  { form: /^\/admin$|^\/console\/admin(?:\/([^/]+))?$/, title: 'Operator', Screen: Admin, kind: 'anyone' },
   { form: /^\/console\/login$/, title: 'Log in', Screen: LogIn, kind: 'alone' },
   { form: /^\/console\/register$/, title: 'Create an account', Screen: Register, kind: 'alone' },
   { form: /^\/console\/forgot-password$/, title: 'Forgot your password?', Screen: ForgotPassword, kind: 'alone' },

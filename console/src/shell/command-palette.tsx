@@ -6,7 +6,16 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { nextTheme } from '../parts/theme.ts';
 import { inbox, knownTopics } from '../state/inbox.ts';
 import { logOut } from '../state/log-out.ts';
-import { devicesPath, homePath, keysPath, loginPath, teamPath, teamsPath, topicPath } from '../parts/paths.ts';
+import {
+  adminPath,
+  devicesPath,
+  homePath,
+  keysPath,
+  loginPath,
+  teamPath,
+  teamsPath,
+  topicPath,
+} from '../parts/paths.ts';
 import { isHelpOpen, isPaletteOpen } from './shortcuts.tsx';
 
 interface Command {
@@ -106,6 +115,7 @@ function commandsFor(query: string, navigate: (path: string) => void): readonly 
   const settings: Command[] = [
     { text: 'Switch theme', hint: 'Display', icon: 'theme', run: nextTheme },
     { text: 'Keyboard shortcuts', hint: 'Help', icon: 'keyboard', run: () => (isHelpOpen.value = true) },
+    go('Operator', adminPath(''), 'settings'),
     { text: 'API documentation', hint: 'Help', icon: 'book', run: () => location.assign('/docs') },
   ];
   const teams = (inbox.value?.teams ?? []).map(({ id, name, display_name }): Command => ({
