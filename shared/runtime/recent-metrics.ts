@@ -81,8 +81,10 @@ export class RecentMetrics {
     const atMs = nowMs();
     const before = this.#readings.findLast((reading) => atMs - reading.atMs >= rateMsMin);
     const rate = (name: keyof Reading['totals']): number | null => {
-      const [from, to] = [before?.totals[name] ?? null, totals[name]];
-      return from === null || to === null ? null : ((to - from) * 1_000) / (atMs - before!.atMs);
+      const total = totals[name];
+      if (before === undefined || total === null) return null;
+      // A service that started later counts from zero.
+      return ((total - (before.totals[name] ?? 0)) * 1_000) / (atMs - before.atMs);
     };
     const sample = {
       at: toIso(clock()),

@@ -1,7 +1,9 @@
+import { Link } from 'wouter-preact';
 import { call, CallFailed } from '../../api/call.ts';
 import type { MetricsSample, QueueDepth, RecentMetrics } from '../../api/wire.ts';
 import { Note, Section } from '../../parts/card.tsx';
 import { Loading } from '../../parts/loading.tsx';
+import { adminPath } from '../../parts/paths.ts';
 import { completeTime, timeAgo } from '../../parts/times.ts';
 import { useLoad } from '../../parts/use-load.ts';
 import { LineChart } from './line-chart.tsx';
@@ -133,7 +135,9 @@ const charts: readonly (readonly [title: string, field: Exclude<keyof MetricsSam
 ];
 
 function LastHour({ process, samples, interval_seconds: seconds }: RecentMetrics) {
-  const sendsPushes = samples.at(-1)?.pushes_per_second !== null || samples.length < 2;
+  const current = samples.at(-1);
+  // Without an earlier sample, all rates are unknown.
+  const sendsPushes = current?.pushes_per_second !== null || current.publishes_per_second === null;
   return (
     <Section title="Last hour" hint={originOf(process, seconds)}>
       <div class="charts">
@@ -171,12 +175,23 @@ function Queues({ queues }: Pick<RecentMetrics, 'queues'>) {
             <li key={depth.queue}>
               <span class="grow">{depth.queue}</span>
               <span class="soft">{depthText(depth)}</span>
-              {depth.failed > 0 && <span class="badge failed">{formatNumber(depth.failed)} failed</span>}
+              {depth.failed > 0 && <Failed {...depth} />}
             </li>
           ))}
         </ul>
       )}
     </Section>
+  );
+}
+
+/** The failed jobs of a queue of pushes are dead letters. */
+function Failed({ queue, failed }: QueueDepth) {
+  const text = `${formatNumber(failed)} failed`;
+  if (!['push-urgent', 'push-normal'].includes(queue)) return <span class="badge failed">{text}</span>;
+  return (
+    <Link class="badge failed" href={adminPath('dead-letters')}>
+      {text}
+    </Link>
   );
 }
 

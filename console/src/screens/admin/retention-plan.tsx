@@ -149,8 +149,8 @@ function PlannedTopics({ topics, topic_count: count }: Pick<RetentionPlan, 'topi
     <details class="create">
       <summary>
         {count > topics.length
-          ? `The largest ${topics.length} of ${formatNumber(count)} topics`
-          : countOf(count, 'topic')}
+          ? `The largest ${topics.length} of ${formatNumber(count)} topics …`
+          : `${countOf(count, 'topic')} …`}
       </summary>
       <ul class="rows">
         {topics.map((topic) => (

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RetentionPlan, RetentionRun } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Loading } from '../../parts/loading.tsx';
@@ -28,6 +28,8 @@ export function Retention() {
   const isBusy = isQueued || runs.some(({ outcome }) => outcome === 'running');
   const reloadAll = () => Promise.all([plan.reload(), history.reload()]);
   usePolling(isBusy ? reloadAll : history.reload, isBusy ? pollMs.busy : pollMs.idle);
+  // The plan may have been read before the run was done.
+  useWhenDone(isBusy, plan.reload);
   const remove = async ({ action, up_to }: Removal) => {
     const { run_id: id } = await callAsOperator<{ run_id: string }>('POST', `/admin/retention/${action}`, {
       json: { up_to },
@@ -82,4 +84,13 @@ export function Retention() {
       )}
     </>
   );
+}
+
+/** Acts when something that was in progress is no longer. */
+function useWhenDone(isBusy: boolean, act: () => Promise<void>): void {
+  const wasBusy = useRef(false);
+  useEffect(() => {
+    if (wasBusy.current && !isBusy) void act();
+    wasBusy.current = isBusy;
+  }, [isBusy]);
 }
