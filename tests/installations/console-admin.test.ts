@@ -13,14 +13,17 @@ import { useOwnStack } from '../support/use-own-stack.ts';
 const token = 'the-operator-of-the-tests';
 const expo = await startExpoSimulator();
 // A failed push is retried once; messages of the FREE tier expire within seconds, and only the operator removes them.
-const { stack, store } = await useOwnStack({
-  RATE_LIMITS: 'off',
-  EXPO_URL: expo.url,
-  PUSH_RETRY_SECONDS: '1',
-  ADMIN_TOKEN: token,
-  RETENTION_DAYS_FREE: String(2_000 / 86_400_000),
-  RETENTION_SCHEDULE: '0 0 1 1 *',
-});
+const { stack, store } = await useOwnStack(
+  {
+    RATE_LIMITS: 'off',
+    EXPO_URL: expo.url,
+    PUSH_RETRY_SECONDS: '1',
+    ADMIN_TOKEN: token,
+    RETENTION_DAYS_FREE: String(2_000 / 86_400_000),
+    RETENTION_SCHEDULE: '0 0 1 1 *',
+  },
+  'nodes',
+);
 afterAll(() => expo.close());
 
 const operator = new Client(token, stack.urls);
@@ -104,7 +107,6 @@ describeUnlessMissing("the operator's screens", missingForChromium(), () => {
       await see(page, 'The server is ready, and all its parts are up.');
       await see(page, /^0\.1\.0$/);
       await see(page, 'push-normal');
-      await see(page, /^Process \d+ on .* samples its values every 15 seconds/);
       const publishes = page.getByRole('figure').filter({ hasText: 'Publishes per second' });
       await eventually(async () => {
         await made(owner.client.call('POST', `/${name}`, { text: 'a message' }));
@@ -113,6 +115,16 @@ describeUnlessMissing("the operator's screens", missingForChromium(), () => {
       expect(await publishes.getByRole('img').getAttribute('aria-label')).toMatch(
         /^Publishes per second in the last hour: at most [\d.]+$/,
       );
+    });
+
+    test('states which process the values come from', async () => {
+      const isAlone = stack.engine === 'embedded';
+      const page = await openTab('/admin');
+      await see(page, /^Process \d+ on .* samples its values every 15 seconds/);
+      expect(await page.getByText('those of this process alone').count()).toBe(isAlone ? 0 : 1);
+      const pushes = page.getByRole('figure').filter({ hasText: 'Pushes per second' });
+      // On the cluster, other processes send the pushes.
+      await pushes.getByText(isAlone ? /^at most [\d.]+$/ : 'not sent by this process').waitFor();
     });
 
     test('names the parts that are down', async () => {
