@@ -5,6 +5,7 @@ import { setTeamActive } from '@tocsin/shared/operations/teams/set-team-active.t
 import { testAudit } from '@tocsin/shared/testing/builders.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { mailedLink } from '../support/mailbox.ts';
 import { openConsole } from '../support/open-console.ts';
 import { newRegistration } from '../support/registration.ts';
 import { useStack } from '../support/use-stack.ts';
@@ -49,6 +50,8 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const id = await stack.team(owner, [[member, 'member']]);
     const { email } = newRegistration();
     const invite = (await owner.post(`/api/teams/${id}/invites`, { email, role: 'member' })).body;
+    // The notifier changes the invite before it sends the email.
+    await mailedLink(email, 'team-invite');
     const stored = (await store.documents().get(teamInvites, invite.id))!;
     await store.documents().update(teamInvites, stored, { expiresAt: Date.now() - 1_000 });
     const user = (await store.documents().get(users, member.id))!;
