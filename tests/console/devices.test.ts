@@ -111,6 +111,18 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect((await person.get(`/api/devices/${id}`)).status).toBe(200);
   });
 
+  test('the key z undoes a removal', async () => {
+    const person = await stack.person();
+    await register(person, { device_name: 'Phone' });
+    const page = await openDevices(person);
+    await button(page, 'Remove', 'Phone').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('No device is registered').waitFor();
+    await page.keyboard.press('z');
+    await button(page, 'Remove', 'Phone').waitFor();
+    expect(await page.locator('.toast').count()).toBe(0);
+  });
+
   test('a removed device does not reappear on the way to another page, and is then deleted', async () => {
     const person = await stack.person();
     const id = await register(person, { device_name: 'Phone' });

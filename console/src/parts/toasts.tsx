@@ -64,6 +64,11 @@ export function undoable({ text, commit, restore }: Undoable): void {
   });
 }
 
+/** Undoes the latest action that can be undone. */
+export function undoLatest(): void {
+  toasts.value.findLast(({ undo }) => undo !== null)?.undo?.();
+}
+
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Dialog } from '../parts/dialog.tsx';
+import { undoLatest } from '../parts/toasts.tsx';
 import { devicesPath, homePath, keysPath } from '../parts/paths.ts';
 
 export const isPaletteOpen = signal(false);
@@ -17,6 +18,7 @@ const shortcuts: readonly (readonly [keys: readonly string[], text: string])[] =
   [['p'], 'Write a message to the open topic'],
   [['j'], 'Next message'],
   [['k'], 'Previous message'],
+  [['z'], 'Undo the latest removal'],
   [['?'], 'This list'],
   [['Esc'], 'Close'],
 ];
@@ -49,6 +51,7 @@ export function useShortcuts(): void {
       startedAt = event.key === 'g' ? event.timeStamp : 0;
       if (target !== undefined) navigate(target);
       else if (event.key === '?') isHelpOpen.value = true;
+      else if (event.key === 'z') undoLatest();
       else if (event.key === 'j' || event.key === 'k') focusMessage(event.key === 'j' ? 1 : -1);
       else if (event.key === 'p' && focusPublish()) event.preventDefault();
     };
