@@ -19,8 +19,10 @@ interface Opened {
 
 async function open(name: string): Promise<Opened> {
   const path = encodeURIComponent(name);
-  const topic = await call<Topic>('GET', `/api/topics/${path}`);
-  const { messages } = await call<{ messages: Message[] }>('GET', `/${path}/json?limit=${feedPageSize}`);
+  const [topic, { messages }] = await Promise.all([
+    call<Topic>('GET', `/api/topics/${path}`),
+    call<{ messages: Message[] }>('GET', `/${path}/json?limit=${feedPageSize}`),
+  ]);
   return { topic, messages };
 }
 
