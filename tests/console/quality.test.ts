@@ -94,6 +94,22 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(await findInaccessible(page)).toEqual([]);
   });
 
+  test.each(looks)('on %s the dialogs of consumers are accessible and not cut off', async (_where, width, scheme) => {
+    const { owner, name } = await withMessages();
+    await owner.put(`/api/topics/${name}/consumers/archive`, { offset: 0 });
+    const path = `/console/topics/${name}/log`;
+    const page = await openAs(owner, path, { viewport: { width, height: 740 }, colorScheme: scheme });
+    await page.getByText('Lines for the shell').click();
+    for (const opener of ['Create a consumer', 'Set the offset of archive', 'Delete the consumer archive']) {
+      await page.getByRole('button', { name: opener }).click();
+      await page.getByRole('dialog').waitFor();
+      expect([opener, await findings(page)]).toEqual([opener, []]);
+      await expectNoScrollbar(page, width);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+  });
+
   test('a server error on any page is explained, and the page works after "Try again"', async () => {
     const { owner, ...items } = await withMessages();
     chromium.expectRefusals();

@@ -35,29 +35,31 @@ export function TopicHeader({ topic, state, reason }: TopicHeaderProps) {
           {stateTexts[state]}
         </span>
         <span class="grow" />
-        <Link class="button" href={topicLogPath(topic.name)}>
-          <Icon name="list" />
-          Log
-        </Link>
-        {session.value !== null && (
-          <Link class="button" href={topicActivityPath(topic.name)}>
-            <Icon name="bars" />
-            Activity
+        <div class="topic-actions">
+          <Link class="button" href={topicLogPath(topic.name)}>
+            <Icon name="list" />
+            Log
           </Link>
-        )}
-        {subscriptionTo(topic.id) !== undefined && (
-          <Link class="button" href={notificationsPath(topic.name)}>
-            <Icon name="push" />
-            Notifications
-          </Link>
-        )}
-        {topic.can_manage && (
-          <Link class="button" href={topicSettingsPath(topic.name)}>
-            <Icon name="settings" />
-            Settings
-          </Link>
-        )}
-        {session.value !== null && <SubscribeButton topic={topic} />}
+          {session.value !== null && (
+            <Link class="button" href={topicActivityPath(topic.name)}>
+              <Icon name="bars" />
+              Activity
+            </Link>
+          )}
+          {subscriptionTo(topic.id) !== undefined && (
+            <Link class="button" href={notificationsPath(topic.name)}>
+              <Icon name="push" />
+              Notifications
+            </Link>
+          )}
+          {topic.can_manage && (
+            <Link class="button" href={topicSettingsPath(topic.name)}>
+              <Icon name="settings" />
+              Settings
+            </Link>
+          )}
+          {session.value !== null && <SubscribeButton topic={topic} />}
+        </div>
       </div>
       {topic.description !== '' && (
         <p class="soft" dir="auto">

@@ -28,7 +28,7 @@ export function LogRecords({ topic, page, reload }: LogRecordsProps) {
   if (earliest === null) return <Edge reload={reload}>The log is empty: the topic has no messages.</Edge>;
   const hasPrevious = earliest < (records[0]?.offset ?? from);
   return (
-    <section class="feed" aria-label="Records" tabIndex={-1} ref={section}>
+    <section class="feed" aria-label="Page of records" tabIndex={-1} ref={section}>
       <p class="soft" role="status">
         {rangeText(page)}
       </p>
