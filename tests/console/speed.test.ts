@@ -4,10 +4,12 @@ import type { Page } from 'playwright-core';
 import { fillStores } from '../../tools/bench/with-seeded.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { Client } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
 /** A tenth of these belong to another topic: those whose number is a multiple of ten. */
 const messagesStored = 112_000;
+const newest = messagesStored + 1;
 /** Messages per page of the history. */
 const pageSize = 50;
 const pagesRead = 30;
@@ -18,8 +20,8 @@ const elementsMax = 5_000;
 /** A task of 50 ms is already "long" for a browser; a page that stops for half a second is noticed by its user. */
 const taskMaxMs = 500;
 /**
- * The target is a second. A test machine also runs the engines and other tests: it had 0.2 s with a load of 7 on two
- * cores, and 1.05 s with a load of 16. The best of the loads counts.
+ * The target is a second. A test machine also runs the engines and other tests, so the limit is higher. The best of the
+ * loads counts.
  */
 const firstContentMaxMs = 3_000;
 const loads = 5;
@@ -34,6 +36,9 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   beforeAll(async () => {
     const { seeded } = await fillStores(stack, { messages: messagesStored, topics: 2 });
     topic = seeded.small[0]!;
+    // Published, so that the fan-out of a cluster counts the messages of the topic, as it does for published ones.
+    const { status } = await new Client(undefined, stack.urls).call('POST', `/${topic}`, { text: `text ${newest}` });
+    expect(status).toBe(200);
   }, 300_000);
 
   async function openTopic(): Promise<Page> {
@@ -64,7 +69,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
       elements = Math.max(elements, (await page.evaluate(`document.querySelectorAll('*').length`)) as number);
       await page.mouse.wheel(0, 2_000);
     }
-    const expected = Array.from({ length: messagesStored }, (_, index) => messagesStored - 1 - index);
+    const expected = Array.from({ length: newest + 1 }, (_, index) => newest - index);
     expect([...seen]).toEqual(expected.filter((number) => number % 10 !== 0).slice(0, seen.size));
     expect(messages).toBeLessThanOrEqual(messagesMax);
     expect(elements).toBeLessThan(elementsMax);
@@ -98,7 +103,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
       expect(await top(text)).toBe(last);
       mayContinue = Promise.withResolvers<void>();
     }
-    expect((await shown(page))[0]).toBeLessThan(messagesStored - 1);
+    expect((await shown(page))[0]).toBeLessThan(newest);
   }, 120_000);
 
   test.each([
