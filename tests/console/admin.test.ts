@@ -86,6 +86,14 @@ describeUnlessMissing("the operator's screens", missingForChromium(), () => {
       await see(page, 'Expired messages');
     });
 
+    test('is useless at a proxy that blocks the operator, which the page states', async () => {
+      chromium.expectRefusals();
+      const page = await chromium.open('/console/admin');
+      await page.route('**/admin/holds*', (route) => route.fulfill({ status: 403, body: '<h1>Forbidden</h1>' }));
+      await enter(page);
+      await see(page, 'A proxy blocks /admin at this address.');
+    });
+
     test('is not needed for the first script of the console', async () => {
       const page = await chromium.open('/console/login');
       const scripts = () =>

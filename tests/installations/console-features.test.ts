@@ -134,4 +134,12 @@ describeUnlessMissing('the console of a server without Google login and mail ser
     await requestLink(forgot, email);
     await see(forgot, 'Ask the operator of this server for it.');
   });
+
+  test('states on the page of the operator that ADMIN_TOKEN is not set', async () => {
+    chromium.expectRefusals();
+    const page = await chromium.open('/admin');
+    await page.getByLabel('Token of the operator').fill('any token');
+    await page.keyboard.press('Enter');
+    await see(page, 'set ADMIN_TOKEN in its configuration');
+  });
 });

@@ -11,7 +11,8 @@ export const operatorToken = signal<string | null>(sessionStorage.getItem(stored
 export const refusal = signal<string | null>(null);
 
 const rejected = 'The server rejected the token. Enter the value of ADMIN_TOKEN in its configuration.';
-const isOff = 'This address has no operator access: ADMIN_TOKEN is not set, or a proxy blocks /admin.';
+const isBlocked = 'A proxy blocks /admin at this address. Open the page on the node itself.';
+const isOff = 'This server has no access for operators: set ADMIN_TOKEN in its configuration and restart it.';
 
 /** Checks the token with the server and keeps it in this tab. Throws with the reason for a rejected one. */
 export async function enterToken(token: string): Promise<void> {
@@ -55,5 +56,7 @@ async function withToken<T>(send: (token: string) => Promise<T>): Promise<T> {
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof CallFailed)) return null;
   if (error.status === 401) return rejected;
+  // The API itself does not answer the operator with 403.
+  if (error.status === 403) return isBlocked;
   return error.status === 404 && !/^\w+ not found$/.test(error.message) ? isOff : null;
 }
