@@ -169,7 +169,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.goto(`${testStack().urls[0]}/console`);
     await heading(page, 'Home');
     await see(page, person.username);
-    await keep({ access_token: `${access}x`, refresh_token: 'void' });
+    await keep({ access_token: `${access}y`, refresh_token: 'void' });
     await page.goto(`${testStack().urls[0]}/console`);
     await heading(page, 'Log in');
   });

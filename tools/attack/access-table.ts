@@ -113,6 +113,8 @@ export const accessTable: Readonly<Record<string, Access>> = {
   'PUT /admin/topics/{name}/hold': 'operator',
   'DELETE /admin/topics/{name}/hold': 'operator',
   'GET /admin/topics/{name}/held': 'operator',
+  'GET /admin/holds': 'operator',
+  'GET /admin/metrics/recent': 'operator',
   'GET /admin/push/dead-letters': 'operator',
   'POST /admin/push/dead-letters/redrive': 'operator',
   'GET /admin/audit': 'operator',

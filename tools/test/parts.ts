@@ -33,13 +33,14 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
     { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2.5 },
-    { name: 'console', kind: 'jest', project: 'console', env: onEmbedded },
     {
       name: 'types-console',
       kind: 'program',
       args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'console'],
     },
   ],
+  // Chromium takes both cores, and the attacks of the acceptance tests measure response times.
+  [{ name: 'console', kind: 'jest', project: 'console', env: onEmbedded }],
   [
     { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
     {
