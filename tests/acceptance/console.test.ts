@@ -300,6 +300,6 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await heading(page, 'Home');
-    expect(await page.evaluate('document.activeElement.id')).toBe('view');
+    await eventually(async () => expect(await page.evaluate('document.activeElement.id')).toBe('view'));
   });
 });

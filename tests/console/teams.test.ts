@@ -56,7 +56,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.getByLabel('Name', { exact: true }).fill('Not Allowed');
     await click(page, 'Create team');
     await see(page, 'Must be 2 to 40 of the characters a-z, 0-9 and -.');
-    expect(await page.evaluate('document.activeElement.id')).toBe('name');
+    await eventually(async () => expect(await page.evaluate('document.activeElement.id')).toBe('name'));
     const name = newName();
     await page.getByLabel('Name', { exact: true }).fill(name);
     await click(page, 'Create team');

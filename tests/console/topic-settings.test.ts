@@ -41,7 +41,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.getByLabel('List the topic').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Is required for a discoverable public topic.').waitFor();
-    expect(await page.evaluate('document.activeElement.id')).toBe('description');
+    await eventually(async () => expect(await page.evaluate('document.activeElement.id')).toBe('description'));
   });
 
   test('a new token is shown once, with lines that publish, and a deleted one is refused', async () => {

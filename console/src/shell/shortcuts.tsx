@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Dialog } from '../parts/dialog.tsx';
 import { undoLatest } from '../parts/toasts.tsx';
@@ -31,7 +31,8 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 export function useShortcuts(): void {
   const [, navigate] = useLocation();
-  useEffect(() => {
+  // Not after the first paint: keys must work as soon as the page is visible.
+  useLayoutEffect(() => {
     let startedAt = 0;
     const targets: Readonly<Record<string, string>> = {
       h: homePath,
