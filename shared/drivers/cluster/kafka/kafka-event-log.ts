@@ -7,6 +7,7 @@ import { KafkaAdmin } from './kafka-admin.ts';
 import { GrowingPartitions } from './growing-partitions.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
 import { calmKafkaTimers } from './patches/calm-kafka-timers.ts';
+import { stopKafkaFetchers } from './patches/stop-kafka-fetchers.ts';
 import { listGroupMembers, removeGroupMember } from './kafka-group.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaMember } from './kafka-member.ts';
@@ -49,6 +50,8 @@ const responseTimeoutMs = 2_000;
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
   if (!calmKafkaTimers())
     options.log.debug('kafkajs has unexpected internals: idle connections will use more CPU time');
+  if (!stopKafkaFetchers())
+    options.log.warn('kafkajs has unexpected internals: a process may hang if it stops while the brokers change');
   if (!tolerateLostKafkaBrokers())
     options.log.warn('kafkajs has unexpected internals: the loss of one broker will affect all partitions');
   const context: KafkaContext = { ...options, clientLog: kafkaClientLog(options.log) };
