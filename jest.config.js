@@ -61,6 +61,7 @@ export default {
         'shared/**/*.test.ts',
         'services/**/*.test.ts',
         'cli/**/*.test.ts',
+        'simulators/**/*.test.ts',
         'tools/**/*.test.ts',
         'tests/*.test.ts',
         'tests/conformance/*.test.ts',

@@ -4,11 +4,11 @@ import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
-import { generate } from 'selfsigned';
 import { apnsRequestFault, type ApnsFault } from './apns-request.ts';
 import { http2Sessions } from './http2-sessions.ts';
 import { nextBehaviour } from './next-behaviour.ts';
 import { readBody } from './read-body.ts';
+import { selfSigned } from './self-signed.ts';
 
 /** The behavior for a device token, each time or for the first few requests. */
 export type ApnsBehaviour =
@@ -95,18 +95,7 @@ const [keyId, teamId, bundleId] = ['KEY1234567', 'TEAM123456', 'org.example.tocs
  */
 export async function startApnsSimulator(options: ApnsOptions = {}): Promise<ApnsSimulator> {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
-  const { cert, private: tlsKey } = await generate([{ name: 'commonName', value: host }], {
-    keyType: 'ec',
-    extensions: [
-      {
-        name: 'subjectAltName',
-        altNames: [
-          { type: 7, ip: host },
-          { type: 2, value: 'localhost' },
-        ],
-      },
-    ],
-  });
+  const { cert, key: tlsKey } = await selfSigned(host);
   const state: State = {
     options,
     publicKey,
