@@ -21,11 +21,14 @@ const recipients = { subscriptions, devices };
 export async function openEngine(config: Config, deps: { clock: Clock; log: Logger }): Promise<Engine> {
   if (config.cluster === undefined) {
     const { openEmbedded } = await import('./drivers/embedded/open-embedded.ts');
-    return openEmbedded({ dataDir: config.DATA_DIR, collections, recipients, jwtSecrets: config.jwtSecrets, ...deps });
+    return openEmbedded({ dataDir: config.DATA_DIR, collections, recipients, ...secretsOf(config), ...deps });
   }
   const { openCluster } = await import('./drivers/cluster/open-cluster.ts');
-  return openCluster({ ...clusterOptions(config, config.cluster), jwtSecrets: config.jwtSecrets ?? [], ...deps });
+  const { jwtSecrets = [], vapidKeys } = secretsOf(config);
+  return openCluster({ ...clusterOptions(config, config.cluster), jwtSecrets, vapidKeys, ...deps });
 }
+
+const secretsOf = ({ jwtSecrets, webPush: { keys: vapidKeys } }: Config) => ({ jwtSecrets, vapidKeys });
 
 /** The common options of engines. */
 export const engineCollections = { collections, recipients } as const;

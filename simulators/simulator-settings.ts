@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ApnsSimulator } from './apns-simulator.ts';
 import type { ExpoSimulator } from './expo-simulator.ts';
 import type { FcmSimulator } from './fcm-simulator.ts';
+import type { WebPushSimulator } from './web-push-simulator.ts';
 
 /** Settings that connect a notifier to a simulator: plain values, and files with these contents. */
 export interface SimulatorSettings {
@@ -23,6 +24,19 @@ export function fcmSettings({ url, serviceAccount }: FcmSimulator): SimulatorSet
 
 export function expoSettings({ url }: ExpoSimulator): SimulatorSettings {
   return { env: { EXPO_URL: url }, files: {} };
+}
+
+export function webPushSettings({ host, certificate, vapid }: WebPushSimulator): SimulatorSettings {
+  const { publicKey, privateKey, subject } = vapid;
+  return {
+    env: {
+      WEB_PUSH_HOSTS: host,
+      VAPID_PUBLIC_KEY: publicKey,
+      VAPID_PRIVATE_KEY: privateKey,
+      VAPID_SUBJECT: subject,
+    },
+    files: { WEB_PUSH_CA_FILE: certificate },
+  };
 }
 
 /**

@@ -86,7 +86,7 @@ const subject = 'mailto:operator@example.org';
 const [bodyBytesMax, signatureSecondsMax] = [4_096, 24 * 3_600];
 
 /** Returns the subscription of a browser at a simulator. The keys follow from the ID, so any process knows them. */
-function webPushSubscription(url: string, id: string = randomUUID()): string {
+export function webPushSubscription(url: string, id: string = randomUUID()): string {
   const { ecdh, auth } = keysOf(id);
   const keys = { p256dh: ecdh.getPublicKey('base64url'), auth: auth.toString('base64url') };
   return JSON.stringify({ endpoint: `${url}/push/${id}`, keys });
@@ -113,7 +113,6 @@ export async function startWebPushSimulator(options: WebPushOptions = {}): Promi
   const url = `https://${host}:${port}`;
   const state: State = {
     options,
-    url,
     publicKey: options.acceptsAnyKey === true ? null : publicKey,
     pushes: [],
     requests: [],
@@ -143,7 +142,6 @@ export async function startWebPushSimulator(options: WebPushOptions = {}): Promi
 
 interface State {
   readonly options: WebPushOptions;
-  readonly url: string;
   /** Null accepts any key. */
   readonly publicKey: string | null;
   readonly pushes: WebPush[];
@@ -155,7 +153,9 @@ interface State {
 async function answer(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [, id] = /^\/push\/([\w-]+)$/.exec(request.url ?? '') ?? [];
   if (request.method !== 'POST' || id === undefined) return void response.writeHead(404).end('no such subscription');
-  const token = webPushSubscription(state.url, id);
+  // A client may reach the simulator through a proxy with another port.
+  const url = `https://${request.headers.host}`;
+  const token = webPushSubscription(url, id);
   const entry = { at: Date.now(), token, status: 0 };
   if (state.options.isForgetful !== true) state.requests.push(entry);
   const reply = (status: number, body: string | Buffer, headers: Record<string, string> = {}): void => {
@@ -164,7 +164,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   };
   const body = await read(request);
   if (state.options.latencyMs !== undefined) await pause(state.options.latencyMs);
-  const fault = (await senderFault(state, request.headers)) ?? requestFault(request.headers, body);
+  const fault = (await senderFault(state, request.headers, url)) ?? requestFault(request.headers, body);
   if (fault !== null) return reply(fault.status, fault.reason);
   const behaviour = nextBehaviour(state.scripts, token) ?? { kind: 'ok' };
   if (behaviour.kind === 'error') {
@@ -179,7 +179,7 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
   takePush(state, { token, headers: request.headers, payload, bytes: body.length });
   if (behaviour.kind === 'reset') return void request.socket.destroy();
   if (behaviour.kind === 'hang') return;
-  reply(201, '', { Location: `${state.url}/message/${randomUUID()}` });
+  reply(201, '', { Location: `${url}/message/${randomUUID()}` });
 }
 
 interface Fault {
@@ -188,7 +188,11 @@ interface Fault {
 }
 
 /** https://www.rfc-editor.org/rfc/rfc8292#section-2 */
-async function senderFault(state: State, { authorization = '' }: IncomingHttpHeaders): Promise<Fault | null> {
+async function senderFault(
+  state: State,
+  { authorization = '' }: IncomingHttpHeaders,
+  audience: string,
+): Promise<Fault | null> {
   const [, token, key] = /^vapid t=([\w.-]+), ?k=([\w-]+)$/.exec(authorization) ?? [];
   if (token === undefined || key === undefined) return { status: 401, reason: 'no VAPID signature' };
   if (state.publicKey !== null && key !== state.publicKey)
@@ -199,7 +203,7 @@ async function senderFault(state: State, { authorization = '' }: IncomingHttpHea
     const jwk = { kty: 'EC', crv: 'P-256', x: x.toString('base64url'), y: y.toString('base64url') };
     const { payload } = await jwtVerify(token, createPublicKey({ key: jwk, format: 'jwk' }), {
       algorithms: ['ES256'],
-      audience: state.url,
+      audience,
       requiredClaims: ['exp', 'sub'],
     });
     if (payload.exp! - Date.now() / 1_000 > signatureSecondsMax) return { status: 401, reason: 'exp is too late' };

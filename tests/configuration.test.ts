@@ -50,6 +50,11 @@ const promised = [
   'FCM_URL',
   'EXPO_ACCESS_TOKEN',
   'EXPO_URL',
+  'VAPID_PUBLIC_KEY',
+  'VAPID_PRIVATE_KEY',
+  'VAPID_SUBJECT',
+  'WEB_PUSH_HOSTS',
+  'WEB_PUSH_CA_FILE',
   'EXPO_RECEIPT_SECONDS',
   'PUSH_RETRY_SECONDS',
   'RETENTION_SCHEDULE',
@@ -115,7 +120,7 @@ test('docker-compose.yml passes every variable that containers do not set themse
 test('docker-compose.yml passes a secret only to the service that uses it', () => {
   const secretsOf = (service: string) =>
     Object.keys(environmentOf(service)).filter((name) =>
-      /^(JWT_SECRET|ADMIN_TOKEN|GOOGLE_CLIENT_SECRET|SMTP_URL|APNS_KEY_FILE|FCM_SERVICE_ACCOUNT_FILE|EXPO_ACCESS_TOKEN)$/.test(
+      /^(JWT_SECRET|ADMIN_TOKEN|GOOGLE_CLIENT_SECRET|SMTP_URL|APNS_KEY_FILE|FCM_SERVICE_ACCOUNT_FILE|EXPO_ACCESS_TOKEN|VAPID_PRIVATE_KEY)$/.test(
         name,
       ),
     );
@@ -125,6 +130,7 @@ test('docker-compose.yml passes a secret only to the service that uses it', () =
     'EXPO_ACCESS_TOKEN',
     'FCM_SERVICE_ACCOUNT_FILE',
     'SMTP_URL',
+    'VAPID_PRIVATE_KEY',
   ]);
   expect([secretsOf('fanout'), secretsOf('retention')]).toEqual([[], []]);
 });
@@ -134,13 +140,14 @@ test('every promised variable is read, and no other', () => {
 });
 
 test('no secret has a default in the program, the example or a container', () => {
-  const secrets = variableNames.filter((name) => /SECRET|TOKEN|PASSWORD|HEADERS/.test(name));
+  const secrets = variableNames.filter((name) => /SECRET|TOKEN|PASSWORD|HEADERS|PRIVATE_KEY/.test(name));
   expect(secrets).toEqual(
     expect.arrayContaining([
       'JWT_SECRET',
       'ADMIN_TOKEN',
       'GOOGLE_CLIENT_SECRET',
       'EXPO_ACCESS_TOKEN',
+      'VAPID_PRIVATE_KEY',
       'KAFKA_SASL_PASSWORD',
     ]),
   );

@@ -103,7 +103,7 @@ async function inspectAddresses(config: Config): Promise<Finding[]> {
   ];
 }
 
-function inspectPush({ apns, fcmServiceAccount, APNS_URL, FCM_URL, EXPO_URL }: Config): Finding[] {
+function inspectPush({ cluster, apns, fcmServiceAccount, webPush, APNS_URL, FCM_URL, EXPO_URL }: Config): Finding[] {
   const found = findingsOf('push');
   const simulated = Object.entries({ APNS_URL, FCM_URL, EXPO_URL }).filter(
     ([name, url]) => url !== undefined && !(name === 'APNS_URL' && url.endsWith('.push.apple.com')),
@@ -113,6 +113,9 @@ function inspectPush({ apns, fcmServiceAccount, APNS_URL, FCM_URL, EXPO_URL }: C
     fcmServiceAccount === undefined
       ? found.ok('FCM is not configured: android devices receive no pushes')
       : found.ok(`FCM sends as ${fcmServiceAccount.client_email}`),
+    cluster !== undefined && webPush.keys === undefined
+      ? found.ok('VAPID keys are not configured: browsers receive no pushes')
+      : found.ok(`pushes to browsers name ${webPush.subject} as the contact`),
     ...simulated.map(([name, url]) =>
       found.warning(`${name} is ${url}: pushes go to this address, not to the provider`),
     ),

@@ -6,7 +6,7 @@ import type { ApiDeps } from './api-deps.ts';
 import type { Route } from './http/route.ts';
 
 /** Pages for browsers. They are not API operations and not in the OpenAPI document. */
-export function pages({ config }: Pick<ApiDeps, 'config'>): Route[] {
-  const { shell, docs, assets } = readConsoleFiles(config);
+export function pages({ config, engine }: Pick<ApiDeps, 'config' | 'engine'>): Route[] {
+  const { shell, docs, assets } = readConsoleFiles({ config, vapidPublicKey: engine.vapidKeys?.publicKey });
   return [...consolePages(shell), getDocs(docs), getAsset(assets)];
 }

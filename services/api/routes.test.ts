@@ -11,7 +11,7 @@ import { routes } from './routes.ts';
 
 /** Routes are created but never called, so most dependencies are missing. */
 const table = routes({
-  engine: { kind: 'embedded', jwtSecrets: [] },
+  engine: { kind: 'embedded', jwtSecrets: [], vapidKeys: undefined },
   config: loadConfig({}, '/nonexistent'),
   baseUrl: '',
 } as unknown as ApiDeps);

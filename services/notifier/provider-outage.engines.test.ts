@@ -17,8 +17,14 @@ import {
   apnsSettings,
   expoSettings,
   fcmSettings,
+  webPushSettings,
   writeSimulatorSettings,
 } from '@tocsin/simulators/simulator-settings.ts';
+import {
+  startWebPushSimulator,
+  webPushSubscription,
+  type WebPushSimulator,
+} from '@tocsin/simulators/web-push-simulator.ts';
 import { openTcpProxy, type TcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushGateways } from './providers/open-push-gateways.ts';
@@ -38,7 +44,7 @@ const catchUpMsMax = 90_000 + outageMs / 2;
 describe(`all providers are down, ${engineUnderTest}`, () => {
   let own: Closers;
   let at: PushInstallation;
-  let simulators: { ios: ApnsSimulator; android: FcmSimulator; expo: ExpoSimulator };
+  let simulators: { ios: ApnsSimulator; android: FcmSimulator; expo: ExpoSimulator; web: WebPushSimulator };
   let proxies: Record<Platform, TcpProxy>;
   let lines: { level: string; msg: string; platform?: Platform }[];
   let metrics: Registry;
@@ -51,9 +57,11 @@ describe(`all providers are down, ${engineUnderTest}`, () => {
       ios: await startApnsSimulator({ latencyMs: 20 }),
       android: await startFcmSimulator({ latencyMs: 20 }),
       expo: at.expo,
+      web: await startWebPushSimulator({ latencyMs: 20 }),
     };
     own.add(() => simulators.ios.close());
     own.add(() => simulators.android.close());
+    own.add(() => simulators.web.close());
     const through = async ({ url }: { url: string }): Promise<TcpProxy> => {
       const proxy = await openTcpProxy({ host: '127.0.0.1', port: Number(new URL(url).port) });
       own.add(() => proxy.close());
@@ -63,6 +71,7 @@ describe(`all providers are down, ${engineUnderTest}`, () => {
       ios: await through(simulators.ios),
       android: await through(simulators.android),
       expo: await through(simulators.expo),
+      web: await through(simulators.web),
     };
     [lines, metrics] = [[], new Registry()];
   });
@@ -73,20 +82,26 @@ describe(`all providers are down, ${engineUnderTest}`, () => {
       apnsSettings(simulators.ios),
       fcmSettings(simulators.android),
       expoSettings(simulators.expo),
+      webPushSettings(simulators.web),
     ]);
     const urls = {
       APNS_URL: `https://127.0.0.1:${proxies.ios.port}`,
       FCM_URL: `http://127.0.0.1:${proxies.android.port}`,
       EXPO_URL: `http://127.0.0.1:${proxies.expo.port}`,
+      WEB_PUSH_HOSTS: `127.0.0.1:${proxies.web.port}`,
     };
     const gateways = await openPushGateways(loadConfig({ ...at.place.env, ...env, ...urls }, '/nonexistent'), {
       clock: at.clock,
+      vapidKeys: undefined,
     });
     const log = openLogger('test', 'info', {
       write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]),
     });
     await at.start({}, { gateways, log, metrics });
   }
+
+  const newToken = (platform: Platform): string =>
+    platform === 'web' ? webPushSubscription(`https://127.0.0.1:${proxies.web.port}`) : newPushToken[platform]();
 
   /** Runs the outage: a different failure in each third. */
   async function away(phase: 'refused' | 'silent' | 'in trouble' | 'over'): Promise<void> {
@@ -99,6 +114,7 @@ describe(`all providers are down, ${engineUnderTest}`, () => {
       simulators.ios.script('*', { kind: 'error', status: 503, reason: 'ServiceUnavailable' });
       simulators.android.script('*', { kind: 'error', status: 503, code: 'UNAVAILABLE' });
       simulators.expo.script('*', { kind: 'status', status: 503 });
+      simulators.web.script('*', { kind: 'error', status: 503 });
     }
     if (phase === 'over') for (const simulator of Object.values(simulators)) simulator.script('*', { kind: 'ok' });
   }
@@ -121,7 +137,7 @@ describe(`all providers are down, ${engineUnderTest}`, () => {
       const topic = await at.addTopic();
       for (const platform of platforms) {
         for (let n = 0; n < phones; n++)
-          await at.addSubscriber(topic, { device: { platform, pushToken: newPushToken[platform]() } });
+          await at.addSubscriber(topic, { device: { platform, pushToken: newToken(platform) } });
       }
       await startNotifier();
       const before = await at.publish(topic);

@@ -17,8 +17,10 @@ import {
   apnsSettings,
   expoSettings,
   fcmSettings,
+  webPushSettings,
   writeSimulatorSettings,
 } from '@tocsin/simulators/simulator-settings.ts';
+import { startWebPushSimulator, type WebPushSimulator } from '@tocsin/simulators/web-push-simulator.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
 
@@ -33,6 +35,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
   let apns: ApnsSimulator;
   let fcm: FcmSimulator;
   let expo: ExpoSimulator;
+  let web: WebPushSimulator;
   let topic: Topic;
   let subscribers: Subscriber[];
   let lines: Record<string, unknown>[];
@@ -45,16 +48,21 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
     own = closers();
     at = await openPushInstallation(enginesUnderTest());
     own.add(() => at.close());
-    [apns, fcm, expo] = [
+    [apns, fcm, expo, web] = [
       await startApnsSimulator(),
       await startFcmSimulator(),
       await startExpoSimulator({ accessToken }),
+      await startWebPushSimulator(),
     ];
-    for (const simulator of [apns, fcm, expo]) own.add(() => simulator.close());
+    for (const simulator of [apns, fcm, expo, web]) own.add(() => simulator.close());
     topic = await at.addTopic();
     subscribers = [];
     for (const platform of platforms)
-      subscribers.push(await at.addSubscriber(topic, { device: { platform, pushToken: newPushToken[platform]() } }));
+      subscribers.push(
+        await at.addSubscriber(topic, {
+          device: { platform, pushToken: platform === 'web' ? web.newSubscription() : newPushToken[platform]() },
+        }),
+      );
     lines = [];
   });
   afterEach(() => own.closeAll());
@@ -64,6 +72,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
     given: {
       apns?: Partial<ApnsSimulator>;
       fcm?: Pick<FcmSimulator, 'url' | 'serviceAccount'>;
+      web?: Pick<WebPushSimulator, 'vapid'>;
       env?: Record<string, string>;
     } = {},
   ): Promise<{ close(): Promise<void> }> {
@@ -71,6 +80,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
       apnsSettings({ ...apns, ...given.apns }),
       fcmSettings({ ...fcm, ...given.fcm }),
       expoSettings(expo),
+      webPushSettings({ ...web, ...given.web }),
     ]);
     const log = openLogger('test', 'info', {
       write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
@@ -83,7 +93,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
     return at.start({ backoffMs: 500 }, { config, log, metrics });
   }
 
-  const taken = (): number => apns.pushes.length + fcm.pushes.length + expo.pushes.length;
+  const taken = (): number => apns.pushes.length + fcm.pushes.length + expo.pushes.length + web.pushes.length;
   const publishAll = async (): Promise<string[]> => {
     const ids: string[] = [];
     for (let n = 0; n < messageCount; n++) ids.push((await at.publish(topic)).id);
@@ -151,8 +161,8 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
   };
 
   test('sends and loses nothing with wrong credentials, logs a remedy, and sends everything after a restart with valid ones', async () => {
-    const other = await startFcmSimulator();
-    own.add(() => other.close());
+    const [other, otherWeb] = [await startFcmSimulator(), await startWebPushSimulator()];
+    for (const simulator of [other, otherWeb]) own.add(() => simulator.close());
     const serviceAccount = JSON.stringify({
       ...(JSON.parse(fcm.serviceAccount) as object),
       private_key: (JSON.parse(other.serviceAccount) as { private_key: string }).private_key,
@@ -160,6 +170,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
     const wrong = await start({
       apns: { keyId: 'OTHER67890' },
       fcm: { url: fcm.url, serviceAccount },
+      web: { vapid: otherWeb.vapid },
       env: { EXPO_ACCESS_TOKEN: 'another' },
     });
     const ids = await publishAll();
@@ -167,6 +178,7 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
       ios: { reason: 'InvalidProviderToken', remedy: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock' },
       android: { reason: 'no access token: invalid_grant', remedy: 'check FCM_SERVICE_ACCOUNT_FILE' },
       expo: { reason: 'Expo returned 401', remedy: 'check EXPO_ACCESS_TOKEN' },
+      web: { reason: 'the push service returned 403', remedy: 'check VAPID_PUBLIC_KEY', isOfToken: true },
     });
     expect(taken()).toBe(0);
     await wrong.close();
@@ -188,7 +200,8 @@ describe(`providers reject the installation, ${engineUnderTest}`, () => {
       ios: { reason: 'ExpiredProviderToken', remedy: 'check APNS_KEY_FILE, APNS_KEY_ID, APNS_TEAM_ID and the clock' },
       android: { reason: 'mismatched-credential', remedy: 'another Firebase project', isOfToken: true },
     });
-    expect([apns.pushes.length, fcm.pushes.length, expo.pushes.length]).toEqual([0, 0, ids.length]);
+    const sent = [apns, fcm, expo, web].map(({ pushes }) => pushes.length);
+    expect(sent).toEqual([0, 0, ids.length, ids.length]);
     apns.script('*', { kind: 'ok' });
     fcm.script('*', { kind: 'ok' });
     await expectSent(ids);

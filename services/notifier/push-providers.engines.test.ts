@@ -12,8 +12,10 @@ import {
   apnsSettings,
   expoSettings,
   fcmSettings,
+  webPushSettings,
   writeSimulatorSettings,
 } from '@tocsin/simulators/simulator-settings.ts';
+import { startWebPushSimulator, type WebPushSimulator } from '@tocsin/simulators/web-push-simulator.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
@@ -26,14 +28,15 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
   let at: PushInstallation;
   let apns: ApnsSimulator;
   let fcm: FcmSimulator;
+  let web: WebPushSimulator;
   let config: Config;
 
   beforeEach(async () => {
     own = closers();
     at = await openPushInstallation(enginesUnderTest());
     own.add(() => at.close());
-    [apns, fcm] = await Promise.all([startApnsSimulator(), startFcmSimulator()]);
-    for (const simulator of [apns, fcm]) own.add(() => simulator.close());
+    [apns, fcm, web] = await Promise.all([startApnsSimulator(), startFcmSimulator(), startWebPushSimulator()]);
+    for (const simulator of [apns, fcm, web]) own.add(() => simulator.close());
     config = loadConfig(
       {
         ...at.place.env,
@@ -41,6 +44,7 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
           apnsSettings(apns),
           fcmSettings(fcm),
           expoSettings(at.expo),
+          webPushSettings(web),
         ]),
       },
       '/nonexistent',
@@ -52,7 +56,7 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
     const topic = await at.addTopic({ name: 't'.repeat(52) + newId().slice(-12) });
     for (const platform of platforms)
       await at.addSubscriber(topic, {
-        device: { platform, pushToken: newPushToken[platform]() },
+        device: { platform, pushToken: platform === 'web' ? web.newSubscription() : newPushToken[platform]() },
         subscription: { notificationSound: 's'.repeat(64) },
       });
     await at.start({}, { config });
@@ -65,6 +69,7 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
         apns.pushes.filter(({ messageId }) => messageId === id).map(({ payload }) => payload.aps.alert?.body),
       android: (id) =>
         fcm.pushes.filter(({ messageId }) => messageId === id).map(({ message }) => message.notification?.body),
+      web: (id) => web.pushes.filter(({ messageId }) => messageId === id).map(({ payload }) => payload.body),
       expo: (id) => at.expo.pushes.filter(({ messageId }) => messageId === id).map(({ message }) => message.body),
     };
     let cutInside = 0;
@@ -84,7 +89,8 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
     const tooLarge =
       apns.requests.filter(({ status }) => status === 413).length +
       fcm.requests.filter(({ status }) => status === 400).length +
-      at.expo.pushes.filter(({ message }) => payloadBytes(message) > 4_096).length;
+      at.expo.pushes.filter(({ message }) => payloadBytes(message) > 4_096).length +
+      web.requests.filter(({ status }) => status === 413).length;
     const bytesMax = Math.max(...apns.pushes.map(({ bytes }) => bytes));
     process.stdout.write(
       `${JSON.stringify({ test: 'push payload', engine: engineUnderTest, pushes: platforms.length * Object.keys(longTexts).length, tooLarge, cutInside, apnsBytesMax: bytesMax })}\n`,

@@ -90,7 +90,8 @@ function watchProviders(
 export async function startNotifier(options: NotifierOptions): Promise<{ close(): Promise<void> }> {
   const { engine, clock, log } = options;
   return withClosers(async (own) => {
-    const gateways = options.gateways ?? (await openPushGateways(options.config, { clock }));
+    const gateways =
+      options.gateways ?? (await openPushGateways(options.config, { clock, vapidKeys: engine.vapidKeys }));
     for (const gateway of gateways.values()) own.add(() => gateway.close());
     const registry = options.metrics ?? new Registry();
     const metrics = pushMetrics(registry);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ConfigError, loadConfig, showConfig, variableNames } from './load-config.ts';
+import { newVapidPrivateKey, vapidPublicKeyOf } from './vapid-keys.ts';
 
 const none = '/nonexistent/.env';
 
@@ -161,6 +162,55 @@ describe('loadConfig', () => {
       ],
     ])('rejects %s', (_what, env, fault) => {
       expect(() => loadConfig(env(), none)).toThrow(fault);
+    });
+  });
+
+  describe('web push', () => {
+    const VAPID_PRIVATE_KEY = newVapidPrivateKey();
+    const VAPID_PUBLIC_KEY = vapidPublicKeyOf(VAPID_PRIVATE_KEY);
+
+    test('has no keys without its variables, and a contact from other variables', () => {
+      expect(loadConfig({}, none).webPush).toEqual({
+        keys: undefined,
+        subject: 'mailto:tocsin@localhost',
+        ca: undefined,
+      });
+      expect(loadConfig({ BASE_URL: 'https://tocsin.example.org' }, none).webPush.subject).toBe(
+        'https://tocsin.example.org',
+      );
+      expect(loadConfig({ VAPID_SUBJECT: 'mailto:me@example.org' }, none).webPush.subject).toBe(
+        'mailto:me@example.org',
+      );
+    });
+
+    test('needs the private key only for the notifier', () => {
+      expect(loadConfig({ VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY }, none).webPush.keys).toEqual({
+        publicKey: VAPID_PUBLIC_KEY,
+        privateKey: VAPID_PRIVATE_KEY,
+      });
+      expect(loadConfig({ VAPID_PUBLIC_KEY }, none, 'api').webPush.keys).toEqual({ publicKey: VAPID_PUBLIC_KEY });
+      for (const role of [undefined, 'notifier'])
+        expect(() => loadConfig({ VAPID_PUBLIC_KEY }, none, role)).toThrow('VAPID_PRIVATE_KEY missing');
+    });
+
+    test.each([
+      ['a private key alone', { VAPID_PRIVATE_KEY }, 'VAPID_PUBLIC_KEY missing'],
+      [
+        'keys that do not belong together',
+        { VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY: newVapidPrivateKey() },
+        'VAPID_PRIVATE_KEY: is not the private key of VAPID_PUBLIC_KEY',
+      ],
+      ['a text as a key', { VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY: 'secret' }, 'is not the private key'],
+      ['a contact without an address', { VAPID_SUBJECT: 'me' }, 'VAPID_SUBJECT: must be a mailto: or https: address'],
+      ['a URL as a host', { WEB_PUSH_HOSTS: 'https://push.example.org' }, 'WEB_PUSH_HOSTS: must be comma-separated'],
+    ])('rejects %s', (_what, env, fault) => {
+      expect(() => loadConfig(env, none)).toThrow(fault);
+    });
+
+    test('accepts hosts in any case, with a port or a wildcard', () => {
+      expect(loadConfig({ WEB_PUSH_HOSTS: 'Push.example.org, 127.0.0.1:9793,*.example.net' }, none)).toMatchObject({
+        WEB_PUSH_HOSTS: ['push.example.org', '127.0.0.1:9793', '*.example.net'],
+      });
     });
   });
 

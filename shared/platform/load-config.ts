@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { splitList } from './split-list.ts';
+import { vapidPublicKeyOf } from './vapid-keys.ts';
 import { variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
 
 /** Whether an admin token is short enough to guess, which causes a warning, or an error in production. */
@@ -59,6 +60,16 @@ export interface ApnsConfig {
   readonly ca: string | undefined;
 }
 
+/** Settings for pushes to browsers. */
+export interface WebPushConfig {
+  /** Undefined if none are set: an embedded installation then generates them in DATA_DIR. */
+  readonly keys: { readonly publicKey: string; readonly privateKey: string | undefined } | undefined;
+  /** `mailto:` or `https:` address of the operator. */
+  readonly subject: string;
+  /** PEM certificates that are trusted besides public authorities. */
+  readonly ca: string | undefined;
+}
+
 /** The fields used from a Google service account file. */
 const fcmServiceAccount = z.object({
   type: z.literal('service_account'),
@@ -80,6 +91,10 @@ const parsedVariables = [
   'MONGO_URL',
   'REDIS_URL',
   'JWT_SECRET',
+  'VAPID_PUBLIC_KEY',
+  'VAPID_PRIVATE_KEY',
+  'VAPID_SUBJECT',
+  'WEB_PUSH_CA_FILE',
 ] as const;
 type UnparsedVariables = Omit<Variables, (typeof parsedVariables)[number]>;
 
@@ -91,6 +106,7 @@ export interface Config extends Omit<UnparsedVariables, 'BASE_URL' | 'APP_URL'> 
   readonly apns: ApnsConfig | undefined;
   /** Undefined if pushes to `android` devices are off. */
   readonly fcmServiceAccount: FcmServiceAccount | undefined;
+  readonly webPush: WebPushConfig;
   /** The public URL of the API; undefined to derive it from the listening address. */
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
@@ -119,6 +135,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env', rol
   // Only the API signs logins, so the other services of a cluster need no secret.
   const isApi = role === undefined ? (parsed.data?.ROLES.includes('api') ?? true) : role === 'api';
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined && isApi, faults);
+  const isNotifier = role === undefined ? (parsed.data?.ROLES.includes('notifier') ?? true) : role === 'notifier';
+  const webPush = readWebPush(merged, { isNotifier, mailFrom: parsed.data?.MAIL_FROM }, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const { BASE_URL, APP_URL, ...rest } = omitParsed(parsed.data);
   return {
@@ -128,6 +146,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env', rol
     cluster,
     apns,
     fcmServiceAccount: fcmAccount,
+    webPush,
     jwtSecrets,
   };
 }
@@ -260,6 +279,40 @@ function readFcm(file: string | undefined, faults: string[]): FcmServiceAccount 
     `FCM_SERVICE_ACCOUNT_FILE: ${file} is not a service account key in JSON; create one in the Firebase console`,
   );
   return undefined;
+}
+
+function readWebPush(
+  env: NodeJS.ProcessEnv,
+  { isNotifier, mailFrom = '' }: { isNotifier: boolean; mailFrom: string | undefined },
+  faults: string[],
+): WebPushConfig {
+  const [publicKey, privateKey, caFile] = [env['VAPID_PUBLIC_KEY'], env['VAPID_PRIVATE_KEY'], env['WEB_PUSH_CA_FILE']];
+  if (publicKey === undefined && privateKey !== undefined)
+    faults.push('VAPID_PUBLIC_KEY missing: set both keys of `npx web-push generate-vapid-keys`, or neither');
+  if (publicKey !== undefined && privateKey === undefined && isNotifier)
+    faults.push('VAPID_PRIVATE_KEY missing: the notifier signs pushes with it; only the other services do without');
+  if (publicKey !== undefined && privateKey !== undefined && !isVapidPair(publicKey, privateKey))
+    faults.push('VAPID_PRIVATE_KEY: is not the private key of VAPID_PUBLIC_KEY');
+  const ofCa = { variable: 'WEB_PUSH_CA_FILE', contents: 'CERTIFICATE' } as const;
+  return {
+    keys: publicKey === undefined ? undefined : { publicKey, privateKey },
+    subject: env['VAPID_SUBJECT'] ?? vapidSubject(env['BASE_URL'], mailFrom),
+    ca: caFile === undefined ? undefined : readPem({ ...ofCa, file: caFile }, faults),
+  };
+}
+
+function isVapidPair(publicKey: string, privateKey: string): boolean {
+  try {
+    return vapidPublicKeyOf(privateKey) === publicKey;
+  } catch {
+    return false;
+  }
+}
+
+/** Push services contact the operator there if the pushes cause trouble. */
+function vapidSubject(baseUrl: string | undefined, mailFrom: string): string {
+  if (baseUrl?.startsWith('https://') === true) return baseUrl;
+  return `mailto:${/<([^>]+)>/.exec(mailFrom)?.[1] ?? mailFrom}`;
 }
 
 function readKafkaSasl(

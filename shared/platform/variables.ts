@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { push } from './push-variables.ts';
 import { readSchedule } from './read-schedule.ts';
 import { splitList } from './split-list.ts';
 import { trustedProxies } from './trusted-proxies.ts';
@@ -162,51 +163,6 @@ const signIn = {
   }),
   APPLE_JWKS_URL: httpUrl.default('https://appleid.apple.com/auth/keys').register(variableDocs, {
     description: 'public keys that verify the identity tokens',
-  }),
-};
-
-const push = {
-  APNS_KEY_FILE: z.string().optional().register(variableDocs, {
-    description:
-      "`.p8` key from Apple's developer account. Together with the next three variables, enables pushes to `ios` devices",
-  }),
-  APNS_KEY_ID: z.string().optional().register(variableDocs, {
-    description: '',
-  }),
-  APNS_TEAM_ID: z.string().optional().register(variableDocs, {
-    description: '',
-  }),
-  APNS_BUNDLE_ID: z.string().optional().register(variableDocs, {
-    description: 'bundle ID of the app',
-  }),
-  APNS_URL: httpUrl.optional().register(variableDocs, {
-    description: 'APNs URL: `https://api.sandbox.push.apple.com` for apps in development, or a simulator',
-    defaultText: `Apple's own`,
-  }),
-  APNS_CA_FILE: z.string().optional().register(variableDocs, {
-    description: `PEM certificate of the authority of a simulator's certificate`,
-  }),
-  FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(variableDocs, {
-    description: 'service account key in JSON from the Firebase console. Enables pushes to `android` devices',
-  }),
-  FCM_URL: httpUrl.optional().register(variableDocs, {
-    description: 'FCM simulator; access tokens then come from the `token_uri` of the service account',
-    defaultText: `Google's own`,
-  }),
-  EXPO_ACCESS_TOKEN: z.string().optional().register(variableDocs, {
-    description: 'access token of Expo projects with enhanced push security',
-    isSecret: true,
-  }),
-  EXPO_URL: httpUrl.optional().register(variableDocs, {
-    description: 'Expo push API, for tests',
-    defaultText: `Expo's own`,
-  }),
-  EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(variableDocs, {
-    description: 'delay before push receipts are first fetched from Expo, which keeps them for a day',
-  }),
-  PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(variableDocs, {
-    description:
-      'how long a push is retried after temporary errors of its provider, at most 86,400; then it becomes a [dead letter](operations.md#undelivered-pushes)',
   }),
 };
 

@@ -1,3 +1,4 @@
+import type { VapidKeys } from '../domain/push/vapid-keys.ts';
 import type { Bus } from './bus/bus.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Documents } from './documents.ts';
@@ -17,6 +18,8 @@ export interface Engine {
   readonly storage: StorageFeatures;
   /** Secrets of access tokens: the first one signs, all of them verify. */
   readonly jwtSecrets: readonly string[];
+  /** Undefined if pushes to browsers are off. */
+  readonly vapidKeys: VapidKeys | undefined;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createECDH, randomBytes, randomUUID } from 'node:crypto';
 import type { LoginSession } from '../domain/accounts/credentials.ts';
 import type { Device, Platform } from '../domain/push/device.ts';
 import type { Message } from '../domain/messages/message.ts';
@@ -137,6 +137,13 @@ export function newDevice(userId: string, given: Partial<New<Device>> = {}): New
 export const newPushToken: Readonly<Record<Platform, () => string>> = {
   expo: () => `ExponentPushToken[${randomUUID()}]`,
   ios: () => randomBytes(32).toString('hex'),
+  web: () => {
+    const keys = {
+      p256dh: createECDH('prime256v1').generateKeys('base64url'),
+      auth: randomBytes(16).toString('base64url'),
+    };
+    return JSON.stringify({ endpoint: `https://fcm.googleapis.com/fcm/send/${randomUUID()}`, keys });
+  },
   android: () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`,
 };
 

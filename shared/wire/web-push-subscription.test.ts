@@ -1,11 +1,11 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { knownWebPushHosts } from '../domain/push/web-push-hosts.ts';
+import { webPushHosts } from '../domain/push/web-push-hosts.ts';
 import { readWebPushSubscription } from './web-push-subscription.ts';
 
 const p256dh = createECDH('prime256v1').generateKeys('base64url');
 const auth = randomBytes(16).toString('base64url');
-const read = (endpoint: string, keys: object = {}, hosts: readonly string[] = knownWebPushHosts) =>
+const read = (endpoint: string, keys: object = {}, hosts: readonly string[] = webPushHosts()) =>
   readWebPushSubscription(JSON.stringify({ endpoint, keys: { p256dh, auth, ...keys } }), hosts);
 const faultOf = (...given: Parameters<typeof read>) => {
   const answer = read(...given);
@@ -76,7 +76,7 @@ describe('the subscription of a browser', () => {
       keys: { auth: `${auth}==`, p256dh: `${p256dh}=` },
       endpoint: 'HTTPS://FCM.googleapis.com/a',
     });
-    expect(readWebPushSubscription(text, knownWebPushHosts)).toEqual({
+    expect(readWebPushSubscription(text, webPushHosts())).toEqual({
       subscription: { endpoint: 'https://fcm.googleapis.com/a', keys: { p256dh, auth } },
     });
   });
@@ -84,7 +84,7 @@ describe('the subscription of a browser', () => {
   test.each(['', '{', 'null', '[]', '"text"', '{"endpoint": "https://fcm.googleapis.com/a"}', '{"endpoint": 1}'])(
     'is not %s',
     (text) => {
-      expect(readWebPushSubscription(text, knownWebPushHosts)).toMatchObject({
+      expect(readWebPushSubscription(text, webPushHosts())).toMatchObject({
         fault: expect.stringContaining('must be the JSON of a browser subscription'),
       });
     },

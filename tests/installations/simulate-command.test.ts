@@ -6,11 +6,12 @@ import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from '@jest/globals';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import { webPushSubscription } from '@tocsin/simulators/web-push-simulator.ts';
 import { createAccount, createTopic } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'tocsin-simulate-'));
-// The command needs three free ports in a row; if one is taken, the test tries others.
+// The command needs four free ports in a row; if one is taken, the test tries others.
 const simulator = await startSimulator();
 const { stack, store } = await useOwnStack(simulator.settings);
 afterAll(async () => {
@@ -28,7 +29,10 @@ async function startSimulator() {
     const lines: string[] = [];
     createInterface(child.stdout).on('line', (line) => lines.push(line));
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    const isReady = await Promise.race([ended.then(() => false), eventually(() => lines.length >= 9).then(() => true)]);
+    const isReady = await Promise.race([
+      ended.then(() => false),
+      eventually(() => lines.length >= 14).then(() => true),
+    ]);
     if (!isReady) continue;
     const settings = Object.fromEntries(
       lines.map((line) => /^([A-Z_]+)=(.*)$/.exec(line)!.slice(1) as [string, string]),
@@ -37,7 +41,7 @@ async function startSimulator() {
       child,
       ended,
       settings,
-      pushes: () => lines.slice(9).map((line) => JSON.parse(line) as Record<string, unknown>),
+      pushes: () => lines.slice(14).map((line) => JSON.parse(line) as Record<string, unknown>),
     };
   }
 }
@@ -45,7 +49,12 @@ async function startSimulator() {
 test('a server with the printed settings pushes to the simulators, which print each push', async () => {
   const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
   const topic = await createTopic(owner);
-  const tokens = { ios: newPushToken.ios(), android: newPushToken.android(), expo: newPushToken.expo() };
+  const tokens = {
+    ios: newPushToken.ios(),
+    android: newPushToken.android(),
+    expo: newPushToken.expo(),
+    web: webPushSubscription(`https://${simulator.settings['WEB_PUSH_HOSTS']}`),
+  };
   for (const [platform, push_token] of Object.entries(tokens)) {
     expect(
       (
@@ -59,7 +68,7 @@ test('a server with the printed settings pushes to the simulators, which print e
     201,
   );
   expect((await owner.client.call('POST', `/${topic.name}`, { text: 'Nightly backup finished' })).status).toBe(200);
-  await eventually(() => expect(simulator.pushes()).toHaveLength(3));
+  await eventually(() => expect(simulator.pushes()).toHaveLength(4));
   expect(simulator.pushes()).toEqual(
     expect.arrayContaining([
       expect.objectContaining({
@@ -71,6 +80,12 @@ test('a server with the printed settings pushes to the simulators, which print e
         provider: 'fcm',
         token: tokens.android,
         notification: { title: topic.name, body: 'Nightly backup finished' },
+      }),
+      expect.objectContaining({
+        provider: 'web',
+        token: tokens.web,
+        title: topic.name,
+        body: 'Nightly backup finished',
       }),
       expect.objectContaining({
         provider: 'expo',

@@ -35,6 +35,7 @@ const rulesBeyondSchema: Readonly<Record<string, string>> = {
   searchMessages: times,
   searchTopic: times,
   getActivity: times,
+  registerDevice: 'the push token of a browser is its subscription',
   createApiKey: times,
   createTopicToken: times,
   setTier: times,

@@ -6,10 +6,11 @@ import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { openPushGateways } from '@tocsin/notifier/providers/open-push-gateways.ts';
+import { webPushSubscription } from '@tocsin/simulators/web-push-simulator.ts';
 import { apnLibrary, bareHttp2, expoLibrary, firebaseLibrary, type SendAll } from './push-floors.ts';
 import { startPushSimulators } from './push-simulators.ts';
 
-const usage = `Usage: npm run -s bench:push-floor -- --platform ios|android|expo --by http2|library|gateway [--devices N]
+const usage = `Usage: npm run -s bench:push-floor -- --platform ios|android|expo|web --by http2|library|gateway [--devices N]
 
 What a push costs without the ledger: the CPU time of a process that only sends, through Node's HTTP/2 alone, the provider's
 library as its documentation uses it, or the notifier's gateway. Four batches of 100 are under way. Prints one line of JSON.
@@ -34,9 +35,10 @@ async function main(args: string[]): Promise<number> {
   });
   const count = Number(devices);
   if (
-    !['ios', 'android', 'expo'].includes(platform) ||
+    !['ios', 'android', 'expo', 'web'].includes(platform) ||
     !['http2', 'library', 'gateway'].includes(by) ||
     (platform === 'expo' && by === 'http2') ||
+    (platform === 'web' && by !== 'gateway') ||
     !(count > 0)
   ) {
     process.stderr.write(usage);
@@ -46,7 +48,11 @@ async function main(args: string[]): Promise<number> {
   const simulators = await startPushSimulators(dir, latencyMs);
   try {
     const send = await sender(platform as Platform, by, simulators.env);
-    const batchOf = (size: number) => Array.from({ length: size }, () => newPushToken[platform as Platform]());
+    const newToken =
+      platform === 'web'
+        ? () => webPushSubscription(`https://${simulators.env['WEB_PUSH_HOSTS']}`)
+        : newPushToken[platform as Platform];
+    const batchOf = (size: number) => Array.from({ length: size }, newToken);
     for (let batch = 0; batch < warmBatches; batch++) await send(batchOf(batchSize));
     const batches = Array.from({ length: Math.ceil(count / batchSize) }, () => batchOf(batchSize));
     const sent = batches.length * batchSize;
@@ -71,8 +77,9 @@ async function main(args: string[]): Promise<number> {
 async function sender(platform: Platform, by: string, env: Readonly<Record<string, string>>): Promise<SendAll> {
   const config = loadConfig({ ...env }, '/nonexistent');
   if (by === 'http2') return bareHttp2(platform as 'ios' | 'android', config);
-  if (by === 'library') return { ios: apnLibrary, android: firebaseLibrary, expo: expoLibrary }[platform](config);
-  const gateway = (await openPushGateways(config, { clock: Date.now })).get(platform)!;
+  const libraries = { ios: apnLibrary, android: firebaseLibrary, expo: expoLibrary };
+  if (by === 'library') return libraries[platform as keyof typeof libraries](config);
+  const gateway = (await openPushGateways(config, { clock: Date.now, vapidKeys: undefined })).get(platform)!;
   const content = {
     title: 'a topic',
     body: 'the pump stopped',

@@ -1,7 +1,8 @@
 import { startApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
 import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { startFcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
-import { apnsSettings, expoSettings, fcmSettings } from '@tocsin/simulators/simulator-settings.ts';
+import { apnsSettings, expoSettings, fcmSettings, webPushSettings } from '@tocsin/simulators/simulator-settings.ts';
+import { startWebPushSimulator } from '@tocsin/simulators/web-push-simulator.ts';
 import type { SimulatorAnswer, SimulatorQuestion } from './push-simulators.ts';
 
 /** A push provider simulator as a process: reports its address, and on request the number of accepted pushes. */
@@ -47,5 +48,6 @@ async function start() {
   const options = { latencyMs, onPush, isForgetful: true };
   if (platform === 'ios') return apnsSettings(await startApnsSimulator(options));
   if (platform === 'android') return fcmSettings(await startFcmSimulator(options));
+  if (platform === 'web') return webPushSettings(await startWebPushSimulator(options));
   return expoSettings(await startExpoSimulator(options));
 }

@@ -20,7 +20,7 @@ export interface PushTally {
   readonly lastAt: number | null;
 }
 
-/** Simulators of the three providers, each a separate process. */
+/** Simulators of all providers, each a separate process. */
 export interface PushSimulators {
   /** Variables that configure a notifier to use the simulators. */
   readonly env: Readonly<Record<string, string>>;

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
 import { Agent, request, type Dispatcher } from 'undici';
 import webPush from 'web-push';
+import type { VapidKeys } from '@tocsin/shared/domain/push/vapid-keys.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { readWebPushSubscription, type WebPushSubscription } from '@tocsin/shared/wire/web-push-subscription.ts';
 import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
@@ -8,28 +10,21 @@ import { PushServiceHealth } from './push-service-health.ts';
 import { madeOnce, sendEach } from './send-each.ts';
 import { isTemporaryError, temporaryError } from './temporary-error.ts';
 import { readRetryAfter } from './watched-agent.ts';
+import { webPushLimits } from './web-push-limits.ts';
 
-/** The keys that identify this installation to push services (RFC 8292), in base64url without padding. */
-export interface VapidKeys {
-  /** The uncompressed point; browsers subscribe with it. */
-  readonly publicKey: string;
-  readonly privateKey: string;
-  /** `mailto:` or `https:` address of the operator, for push services. */
-  readonly subject: string;
-}
+/** The keys of the installation, and the `mailto:` or `https:` address of its operator for push services. */
+type Vapid = { readonly [K in keyof VapidKeys]: string } & { readonly subject: string };
 
 export interface WebPushGatewayOptions {
-  readonly vapid: VapidKeys;
+  readonly vapid: Vapid;
   /** Hosts of push services; nothing is sent to others. */
   readonly hosts: readonly string[];
-  /** PEM certificate of the authority of a simulator's certificate. */
+  /** PEM certificate of an authority that is trusted besides the public ones. */
   readonly ca?: string | undefined;
   readonly clock: Clock;
   readonly requestTimeoutMs?: number;
 }
 
-/** Push services accept 4,096 encrypted bytes, 103 of which are the overhead; the rest is for the fields below. */
-const payloadBytesMax = 3_840;
 /** Beyond four weeks FCM rejects a push. */
 const ttlSecondsMax = 28 * 86_400;
 /** How long a signature is used. It expires after 12 hours, and push services allow 24. */
@@ -52,7 +47,7 @@ export function openWebPushGateway(options: WebPushGatewayOptions): PushGateway 
   const agent = new Agent({
     connect: {
       timeout: Math.min(requestTimeoutMs, 5_000),
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...(options.ca === undefined ? {} : { ca: [...rootCertificates, options.ca] }),
     },
     connections: connectionsMax,
     headersTimeout: requestTimeoutMs,
@@ -103,8 +98,7 @@ export function openWebPushGateway(options: WebPushGatewayOptions): PushGateway 
   };
 
   return {
-    batchSizeMax: 100,
-    payloadBytesMax,
+    ...webPushLimits,
     send(batch) {
       const formOf = madeOnce(toForm);
       const sendOne = async (push: PushRequest): Promise<PushResult> => {
@@ -138,7 +132,7 @@ function toForm({ content, collapseId, sound, vibrates, isUrgent, expiresAt }: P
 }
 
 /** Returns the `Authorization` header for an origin. A signature costs more than the rest of a push. */
-function signatures({ subject, publicKey, privateKey }: VapidKeys, clock: Clock): (origin: string) => string {
+function signatures({ subject, publicKey, privateKey }: Vapid, clock: Clock): (origin: string) => string {
   const made = new Map<string, { readonly header: string; readonly madeAt: number }>();
   return (origin) => {
     const now = clock();

@@ -1,4 +1,4 @@
-export const platforms = ['ios', 'android', 'expo'] as const;
+export const platforms = ['ios', 'android', 'expo', 'web'] as const;
 export type Platform = (typeof platforms)[number];
 
 /** A device that receives pushes. Times are milliseconds since the epoch. */
@@ -6,7 +6,7 @@ export interface Device {
   readonly id: string;
   readonly version: number;
   readonly userId: string;
-  /** The provider's token; unique. */
+  /** The provider's token, or the JSON of a browser's subscription; unique. */
   readonly pushToken: string;
   readonly platform: Platform;
   /** The device's own identifier; unique per user. */

@@ -1,5 +1,5 @@
 /** The push services of Chrome, Firefox, Safari and Edge. `*.` stands for one or more labels. */
-export const knownWebPushHosts: readonly string[] = [
+const knownWebPushHosts: readonly string[] = [
   'fcm.googleapis.com',
   'updates.push.services.mozilla.com',
   '*.push.services.mozilla.com',
@@ -17,4 +17,9 @@ export function isWebPushHost(host: string, patterns: readonly string[]): boolea
   return patterns.some((pattern) =>
     pattern.startsWith('*.') ? host.length > pattern.length - 1 && host.endsWith(pattern.slice(1)) : host === pattern,
   );
+}
+
+/** Returns the known hosts and those of the configuration. */
+export function webPushHosts(configured: readonly string[] = []): readonly string[] {
+  return [...knownWebPushHosts, ...configured];
 }

@@ -8,6 +8,7 @@ import type { Manifest } from '../../installation/transfer/manifest.ts';
 import { closers, type Closers } from '../../platform/lifecycle.ts';
 import { openLogger } from '../../platform/logger.ts';
 import type { Config } from '../../platform/load-config.ts';
+import { newVapidPrivateKey, vapidPublicKeyOf } from '../../platform/vapid-keys.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { retentionRuns } from '../../collections/retention-runs.ts';
 import { topics } from '../../collections/topics.ts';
@@ -29,10 +30,16 @@ describeWithEngines('an installation', (engines) => {
   });
   afterEach(() => own.closeAll());
 
-  const newPlace = (kind: 'embedded' | 'cluster', jwtSecrets?: readonly string[]): TestPlace => {
+  const newPlace = (
+    kind: 'embedded' | 'cluster',
+    jwtSecrets?: readonly string[],
+    keys?: Config['webPush']['keys'],
+  ): TestPlace => {
     const place = newTestPlace(kind === 'cluster' ? engines : undefined);
     own.add(() => place.remove());
-    return { ...place, config: { ...place.config, jwtSecrets: jwtSecrets ?? place.config.jwtSecrets } };
+    const { config } = place;
+    const webPush = { ...config.webPush, keys };
+    return { ...place, config: { ...config, webPush, jwtSecrets: jwtSecrets ?? config.jwtSecrets } };
   };
   const withEngine = async <T>(place: TestPlace, use: (engine: Engine) => Promise<T>): Promise<T> => {
     const engine = await openTestEngine(place);
@@ -131,9 +138,11 @@ describeWithEngines('an installation', (engines) => {
     const file = newPlace('embedded');
     const { topicId, firstId } = await fill(file);
     const exported = await exportTo(file.config, 'up');
-    const { jwtSecrets } = JSON.parse(readFileSync(join(dir, 'up', 'secrets.json'), 'utf8')) as {
+    const { jwtSecrets, vapidPrivateKey } = JSON.parse(readFileSync(join(dir, 'up', 'secrets.json'), 'utf8')) as {
       jwtSecrets: string[];
+      vapidPrivateKey: string;
     };
+    const vapidKeys = { publicKey: vapidPublicKeyOf(vapidPrivateKey), privateKey: vapidPrivateKey };
     expect(sums(exported)).toMatchObject({
       users: { rows: 1 },
       messages: { rows: 4 },
@@ -163,7 +172,7 @@ describeWithEngines('an installation', (engines) => {
     expect(grown).toBeGreaterThanOrEqual(2_000_000_000);
     await expect(exportTo(cluster.config, 'behind')).rejects.toThrow('1 records of the log are not in the store yet');
 
-    const other = newPlace('cluster', jwtSecrets);
+    const other = newPlace('cluster', jwtSecrets, vapidKeys);
     await importFrom(other.config, 'up');
     const moved = await exportTo(other.config, 'back');
     expect(sums(moved)).toEqual(sums(exported));
@@ -171,8 +180,8 @@ describeWithEngines('an installation', (engines) => {
     const back = newPlace('embedded');
     await importFrom(back.config, 'back');
     expect(sums(await exportTo(back.config, 'again'))).toEqual(sums(exported));
-    await withEngine(back, async ({ eventLog, jwtSecrets: kept }) => {
-      expect(kept).toEqual(jwtSecrets);
+    await withEngine(back, async ({ eventLog, ...kept }) => {
+      expect(kept).toMatchObject({ jwtSecrets, vapidKeys });
       expect(await eventLog.end(0)).toBeGreaterThan(Math.max(...moved.ends));
       expect(await eventLog.lag('notifier')).toBe(0);
     });
@@ -186,6 +195,12 @@ describeWithEngines('an installation', (engines) => {
     await expect(importFrom(file.config, 'up')).rejects.toThrow(/is not empty \(log, users, .*messages/);
     const cluster = newPlace('cluster');
     await expect(importFrom(cluster.config, 'up')).rejects.toThrow('JWT_SECRET must include the secret');
+    const { jwtSecrets } = JSON.parse(readFileSync(join(dir, 'up', 'secrets.json'), 'utf8')) as {
+      jwtSecrets: string[];
+    };
+    const privateKey = newVapidPrivateKey();
+    const other = newPlace('cluster', jwtSecrets, { publicKey: vapidPublicKeyOf(privateKey), privateKey });
+    await expect(importFrom(other.config, 'up')).rejects.toThrow('VAPID_PRIVATE_KEY must be the key with which');
     await expect(importFrom(cluster.config, 'nowhere')).rejects.toThrow(
       'manifest.json is missing, which is written last',
     );

@@ -1,4 +1,5 @@
 import type { Connection } from 'mongoose';
+import type { VapidKeys } from '../../domain/push/vapid-keys.ts';
 import type { Engine } from '../../ports/engine.ts';
 import { withClosers } from '../../platform/lifecycle.ts';
 import type { RecipientCollections } from '../../ports/deliveries.ts';
@@ -20,6 +21,7 @@ import { openClusterStores, type ClusterStoresOptions } from './open-cluster-sto
 export interface ClusterOptions extends ClusterStoresOptions {
   readonly recipients: RecipientCollections;
   readonly jwtSecrets: readonly string[];
+  readonly vapidKeys: VapidKeys | undefined;
 }
 
 /**
@@ -48,6 +50,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
       bus,
       storage: { time: () => mongoTime(connection) },
       jwtSecrets: options.jwtSecrets,
+      vapidKeys: options.vapidKeys,
       close: () => own.closeAll(),
     };
   });

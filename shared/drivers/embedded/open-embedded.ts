@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { VapidKeys } from '../../domain/push/vapid-keys.ts';
 import type { Engine } from '../../ports/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Finding } from '../../platform/finding.ts';
@@ -17,7 +18,7 @@ import { consumerOffsetsMigration } from './log/consumer-offsets.ts';
 import { copyStore } from './transfer/copy-store.ts';
 import { inspectDataDir } from './data-dir/inspect-data-dir.ts';
 import { jobsMigration } from './jobs/job-table.ts';
-import { readOrCreateSecret } from './data-dir/read-or-create-secret.ts';
+import { generatedSecrets, generatedVapidKeys } from './data-dir/generated-secrets.ts';
 import { lockDataDir } from './data-dir/lock-data-dir.ts';
 import { continueLogAfterCopy } from './transfer/log-after-copy.ts';
 import { openMemoryBus } from './bus/memory-bus.ts';
@@ -60,6 +61,8 @@ export interface EmbeddedOptions {
   readonly recipients: RecipientCollections;
   /** Undefined to generate a secret and store it in the data directory. */
   readonly jwtSecrets: readonly string[] | undefined;
+  /** As above. */
+  readonly vapidKeys: VapidKeys | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -100,7 +103,8 @@ export function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
       bus,
       jobQueue,
       storage: { changeStamp: documents.changeStamp, reclaimSpace: messages.reclaimSpace },
-      jwtSecrets: options.jwtSecrets ?? [readOrCreateSecret(join(dataDir, 'jwt.secret'))],
+      jwtSecrets: options.jwtSecrets ?? [generatedSecrets.jwt.readOrCreate(dataDir)],
+      vapidKeys: options.vapidKeys ?? generatedVapidKeys(dataDir),
       close: () => own.closeAll(),
     };
   });

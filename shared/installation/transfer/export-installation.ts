@@ -4,7 +4,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeWholeFile } from '../../platform/write-whole-file.ts';
 import { storeParts, type InstallationRows, type Part } from '../../ports/installation-rows.ts';
-import { exportFormat, manifestFile, partFile, secretsFile, type ExportedPart, type Manifest } from './manifest.ts';
+import {
+  exportFormat,
+  manifestFile,
+  partFile,
+  secretsFile,
+  type ExportedPart,
+  type Manifest,
+  type MovedSecrets,
+} from './manifest.ts';
 import { movedCollections } from './moved-collections.ts';
 import { writePart } from './part-files.ts';
 import { digestPages, RowsDigest } from './rows-digest.ts';
@@ -12,8 +20,8 @@ import { digestPages, RowsDigest } from './rows-digest.ts';
 export interface ExportOptions {
   /** The target directory; created if missing, readable by its owner only. */
   readonly dir: string;
-  /** Secrets that sign logins; undefined if none was generated yet. */
-  readonly jwtSecrets: readonly string[] | undefined;
+  /** Undefined if none were generated yet. */
+  readonly secrets: MovedSecrets | undefined;
   /** Called with warnings and progress lines for the operator. */
   readonly report: (line: string) => void;
 }
@@ -31,7 +39,7 @@ export const exportedParts: readonly Part[] = [
  */
 export async function exportInstallation(
   rows: InstallationRows,
-  { dir, jwtSecrets, report }: ExportOptions,
+  { dir, secrets, report }: ExportOptions,
 ): Promise<Manifest> {
   if (existsSync(join(dir, manifestFile)))
     throw new Error(`${dir} already contains a complete export: name another directory, or remove it`);
@@ -50,7 +58,7 @@ export async function exportInstallation(
   }
   if (String(await rows.ends()) !== String(ends))
     throw new Error('Messages were published during the export: stop all nodes and export again');
-  if (jwtSecrets !== undefined) await writeJson(join(dir, secretsFile), { jwtSecrets });
+  if (secrets !== undefined) await writeJson(join(dir, secretsFile), secrets);
   const manifest: Manifest = {
     format: exportFormat,
     id: randomUUID(),

@@ -14,6 +14,7 @@ import {
   secretsFile,
   type ExportedPart,
   type Manifest,
+  type MovedSecrets,
 } from './manifest.ts';
 import { fileSha256, readPart } from './part-files.ts';
 import { digestPages, RowsDigest, type RowsSum } from './rows-digest.ts';
@@ -22,7 +23,7 @@ import { checkRow } from './check-row.ts';
 export interface ImportOptions {
   readonly dir: string;
   /** Makes the installation use the secrets of the export; throws if it is configured with others. */
-  readonly adoptSecrets: (exported: readonly string[]) => Promise<void>;
+  readonly adoptSecrets: (exported: MovedSecrets) => Promise<void>;
   readonly report: (line: string) => void;
 }
 
@@ -47,10 +48,10 @@ async function readManifest(dir: string): Promise<Manifest> {
   return parsed.data;
 }
 
-/** Reads the secrets that sign the exported logins; undefined if the export has none. */
-async function readSecrets(dir: string): Promise<readonly string[] | undefined> {
+/** Reads the secrets of the exported installation; undefined if the export has none. */
+async function readSecrets(dir: string): Promise<MovedSecrets | undefined> {
   const file = join(dir, secretsFile);
-  return existsSync(file) ? secrets.parse(JSON.parse(await readFile(file, 'utf8'))).jwtSecrets : undefined;
+  return existsSync(file) ? secrets.parse(JSON.parse(await readFile(file, 'utf8'))) : undefined;
 }
 
 /**
@@ -72,8 +73,8 @@ export async function importInstallation(
     );
   if (known === null) await requireEmpty(rows);
   const adapt = adapterFor(rows, exported);
-  const signedBy = await readSecrets(dir);
-  if (signedBy !== undefined) await adoptSecrets(signedBy);
+  const exportedSecrets = await readSecrets(dir);
+  if (exportedSecrets !== undefined) await adoptSecrets(exportedSecrets);
   let place = known ?? { exportId: id, written: {} };
   await rows.saveImportProgress(place);
   const expected = new Map<string, RowsSum>();

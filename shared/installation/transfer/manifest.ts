@@ -29,6 +29,12 @@ export const manifestFile = 'manifest.json';
 /** Mode of files with secrets and hashes of passwords and keys: readable by their owner only. */
 export const secretFileMode = 0o600;
 export const secretsFile = 'secrets.json';
-export const secrets = z.strictObject({ jwtSecrets: z.array(z.string().min(32)).min(1) });
+export const secrets = z.strictObject({
+  /** They sign logins. */
+  jwtSecrets: z.array(z.string().min(32)).min(1),
+  /** It signs pushes to browsers; absent in exports of older versions and without web push. */
+  vapidPrivateKey: z.string().length(43).exactOptional(),
+});
+export type MovedSecrets = z.infer<typeof secrets>;
 
 export const partFile = (name: string): string => `${name}.ndjson.gz`;

@@ -15,6 +15,12 @@ export interface ConsoleFiles {
 
 type FeatureConfig = Pick<Config, 'GOOGLE_CLIENT_ID' | 'GOOGLE_CLIENT_SECRET' | 'SMTP_URL'>;
 
+interface Features {
+  readonly config: FeatureConfig;
+  /** With which browsers subscribe to pushes; undefined if they are off. */
+  readonly vapidPublicKey: string | undefined;
+}
+
 /** Files with a hash of their content in their name. */
 const hashedName = /-[\w-]{8}\.\w+$/;
 
@@ -22,19 +28,21 @@ const hashedName = /-[\w-]{8}\.\w+$/;
  * Returns the files of the console by name. No other file can be requested. The shell names the optional features that
  * are configured, so that the console shows only those.
  */
-export function readConsoleFiles(config: FeatureConfig): ConsoleFiles {
+export function readConsoleFiles(features: Features): ConsoleFiles {
   return withBuiltConsole((directory) => ({
-    shell: readShell(join(directory, 'index.html'), config),
+    shell: readShell(join(directory, 'index.html'), features),
     docs: readStaticFile(join(directory, 'docs.html'), revalidated),
     assets: readAssets(join(directory, 'assets')),
   }));
 }
 
-function readShell(path: string, config: FeatureConfig): StaticFile {
-  const html = readFileSync(path, 'utf8').replace(
-    '<meta name="tocsin-features" content=""',
-    `<meta name="tocsin-features" content="${featuresOf(config).join(' ')}"`,
-  );
+function readShell(path: string, { config, vapidPublicKey = '' }: Features): StaticFile {
+  const html = readFileSync(path, 'utf8')
+    .replace(
+      '<meta name="tocsin-features" content=""',
+      `<meta name="tocsin-features" content="${featuresOf(config).join(' ')}"`,
+    )
+    .replace('<meta name="tocsin-vapid-key" content=""', `<meta name="tocsin-vapid-key" content="${vapidPublicKey}"`);
   return staticFile('index.html', html, revalidated);
 }
 

@@ -9,7 +9,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
-import { deviceFields } from './device-fields.ts';
+import { deviceFields, pushTokenFor } from './device-fields.ts';
 import { freePushToken, isLostRegistration } from './free-push-token.ts';
 
 const body = z
@@ -28,16 +28,25 @@ const body = z
         device_id: 'kitchen-tablet',
         device_name: 'Tablet in the kitchen',
       },
+      {
+        push_token: '{"endpoint":"https://fcm.googleapis.com/fcm/send/…","keys":{"p256dh":"…","auth":"…"}}',
+        platform: 'web',
+        device_id: '8f14e45f-ceea-467f-9c1a-0d2e6b3a7c55',
+        device_name: 'Firefox on a laptop',
+      },
     ],
   });
 
 /** `POST /api/devices/register` */
-export function registerDevice(deps: Pick<ApiDeps, 'engine' | 'makeId'>): Route {
+export function registerDevice(deps: Pick<ApiDeps, 'config' | 'engine' | 'makeId'>): Route {
   return route({
     id: 'registerDevice',
     method: 'POST',
     path: '/api/devices/register',
     summary: 'Register or update a device for push notifications',
+    description:
+      'The `push_token` of a browser (`web`) is the JSON of its subscription, `JSON.stringify(subscription)` of the Push API, ' +
+      'made with the VAPID key of the server. Its endpoint must be on a known push service.',
     audience: 'account',
     scope: 'account:write',
     body,
@@ -46,7 +55,7 @@ export function registerDevice(deps: Pick<ApiDeps, 'engine' | 'makeId'>): Route 
       const { userId } = context.account();
       const registered: Registered = {
         userId,
-        pushToken: fields.push_token,
+        pushToken: pushTokenFor(deps, fields.platform, fields.push_token),
         platform: fields.platform,
         deviceId: fields.device_id,
         deviceName: fields.device_name ?? null,

@@ -27,7 +27,7 @@ export function testDevice(deps: Pick<ApiDeps, 'config' | 'engine' | 'makeId'>):
     load: (context) => loadDevice(deps.engine.documents, context),
     async handle(context, { loaded: device }) {
       if (!device.isActive) throw new AppError('invalid', 'Device is inactive');
-      if (!isPushConfigured(deps.config, device.platform)) {
+      if (!isPushConfigured(deps, device.platform)) {
         throw new AppError('unavailable', `${pushProviders[device.platform].name} is not configured`);
       }
       await deps.engine.jobQueue.add(pushQueues.urgent, [testPushJob(deps.makeId(), device.id, context.now)]);

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { optionalField } from '../../http/fields.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { deviceFields } from './device-fields.ts';
+import { deviceFields, pushTokenFor } from './device-fields.ts';
 import { freePushToken, isLostRegistration } from './free-push-token.ts';
 import { loadDevice } from './load-device.ts';
 
@@ -18,7 +18,7 @@ const body = z.object({
 });
 
 /** `PUT /api/devices/{device_id}`: keeps omitted fields. */
-export function updateDevice(deps: Pick<ApiDeps, 'engine'>): Route {
+export function updateDevice(deps: Pick<ApiDeps, 'config' | 'engine'>): Route {
   return route({
     id: 'updateDevice',
     method: 'PUT',
@@ -38,7 +38,7 @@ export function updateDevice(deps: Pick<ApiDeps, 'engine'>): Route {
 
 /** A new push token activates the device and is removed from any other device. */
 async function change(
-  deps: Pick<ApiDeps, 'engine'>,
+  deps: Pick<ApiDeps, 'config' | 'engine'>,
   context: RequestContext,
   fields: z.output<typeof body>,
 ): Promise<Device> {
@@ -49,8 +49,8 @@ async function change(
     ...(fields.device_name === undefined ? {} : { deviceName: fields.device_name }),
     ...(fields.app_version === undefined ? {} : { appVersion: fields.app_version }),
   };
-  const { push_token: pushToken } = fields;
-  if (pushToken === undefined) return documents.update(devices, device, set);
+  if (fields.push_token === undefined) return documents.update(devices, device, set);
+  const pushToken = pushTokenFor(deps, device.platform, fields.push_token);
   if (pushToken === device.pushToken) return documents.update(devices, device, { ...set, tokenGivenAt: context.now });
   const renewed = { ...set, pushToken, isActive: true, tokenGivenAt: context.now, doubtedAt: null };
   const { writes } = await freePushToken(documents, { pushToken, for: device.id, userId: device.userId });

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { splitList } from './split-list.ts';
+import { httpUrl, variableDocs } from './variable-types.ts';
+
+/** The variables of push providers. */
+export const push = {
+  APNS_KEY_FILE: z.string().optional().register(variableDocs, {
+    description:
+      "`.p8` key from Apple's developer account. Together with the next three variables, enables pushes to `ios` devices",
+  }),
+  APNS_KEY_ID: z.string().optional().register(variableDocs, {
+    description: '',
+  }),
+  APNS_TEAM_ID: z.string().optional().register(variableDocs, {
+    description: '',
+  }),
+  APNS_BUNDLE_ID: z.string().optional().register(variableDocs, {
+    description: 'bundle ID of the app',
+  }),
+  APNS_URL: httpUrl.optional().register(variableDocs, {
+    description: 'APNs URL: `https://api.sandbox.push.apple.com` for apps in development, or a simulator',
+    defaultText: `Apple's own`,
+  }),
+  APNS_CA_FILE: z.string().optional().register(variableDocs, {
+    description: `PEM certificate of the authority of a simulator's certificate`,
+  }),
+  FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(variableDocs, {
+    description: 'service account key in JSON from the Firebase console. Enables pushes to `android` devices',
+  }),
+  FCM_URL: httpUrl.optional().register(variableDocs, {
+    description: 'FCM simulator; access tokens then come from the `token_uri` of the service account',
+    defaultText: `Google's own`,
+  }),
+  EXPO_ACCESS_TOKEN: z.string().optional().register(variableDocs, {
+    description: 'access token of Expo projects with enhanced push security',
+    isSecret: true,
+  }),
+  EXPO_URL: httpUrl.optional().register(variableDocs, {
+    description: 'Expo push API, for tests',
+    defaultText: `Expo's own`,
+  }),
+  VAPID_PUBLIC_KEY: z.string().optional().register(variableDocs, {
+    description:
+      'keys that identify the installation to the push services of browsers, together with the next variable. The API needs only this one',
+    defaultText: 'embedded: generated and stored',
+  }),
+  VAPID_PRIVATE_KEY: z.string().optional().register(variableDocs, {
+    description: '',
+    isSecret: true,
+  }),
+  VAPID_SUBJECT: z
+    .string()
+    .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, 'must be a mailto: or https: address')
+    .optional()
+    .register(variableDocs, {
+      description: 'address of the operator for push services, `mailto:` or `https:`',
+      defaultText: '`BASE_URL` with https, or the address of `MAIL_FROM`',
+    }),
+  WEB_PUSH_HOSTS: z
+    .string()
+    .transform((text) => splitList(text.toLowerCase()))
+    .refine(
+      (hosts) => hosts.every((host) => /^(\*\.)?[a-z0-9.-]+(:\d+)?$/.test(host)),
+      'must be comma-separated hosts: push.example.org, push.example.org:8443 or *.push.example.org',
+    )
+    .optional()
+    .register(variableDocs, {
+      description:
+        'hosts of push services besides those of Chrome, Edge, Firefox and Safari, comma-separated: `host`, `host:port` or `*.domain`',
+      defaultText: 'none',
+    }),
+  WEB_PUSH_CA_FILE: z.string().optional().register(variableDocs, {
+    description: 'PEM certificate of an authority that push services use besides the public ones',
+  }),
+  EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(variableDocs, {
+    description: 'delay before push receipts are first fetched from Expo, which keeps them for a day',
+  }),
+  PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(variableDocs, {
+    description:
+      'how long a push is retried after temporary errors of its provider, at most 86,400; then it becomes a [dead letter](operations.md#undelivered-pushes)',
+  }),
+};
