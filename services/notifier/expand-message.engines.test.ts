@@ -33,7 +33,7 @@ describe(`expand messages to jobs, ${engineUnderTest}`, () => {
 
   test('adds no job for a topic without mobile subscribers, and one for a topic subscribed to since the last batch', async () => {
     const [empty, muted, wanted] = [await at.addTopic(), await at.addTopic(), await at.addTopic()];
-    await at.addSubscriber(muted, { subscription: { mobileEnabled: false } });
+    await at.addSubscriber(muted, { subscription: { mobileEnabled: false, webEnabled: false } });
     await at.addSubscriber(wanted);
     expect(await expand(empty, muted, wanted)).toEqual([`message-of-${wanted.id}`]);
     await at.addSubscriber(empty);

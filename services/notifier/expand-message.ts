@@ -23,7 +23,7 @@ const lookupsMax = 500;
 /** The pause between checks whether the queue has room. */
 const roomPauseMs = 250;
 
-/** Whether topics have mobile subscribers. The batches of all partitions share queries. */
+/** Whether topics have subscribers with notifications. The batches of all partitions share queries. */
 export function recipientLookup(deliveries: Pick<Deliveries, 'topicsWithRecipients'>): ExpandDeps['hasRecipients'] {
   const load = batchLoader<string, true>(async (topicIds) => {
     const found = await deliveries.topicsWithRecipients(topicIds);
@@ -33,7 +33,7 @@ export function recipientLookup(deliveries: Pick<Deliveries, 'topicsWithRecipien
 }
 
 /**
- * Adds a job for each message, edit and deletion of the batch whose topic has mobile subscribers. The jobs are stored
+ * Adds a job for each message, edit and deletion of the batch whose topic has such subscribers. The jobs are stored
  * when it resolves, so the batch can be committed. A repeated batch adds the same jobs, which the queue ignores by
  * their IDs. Waits while the queue has no room, so that the records wait in the log.
  *

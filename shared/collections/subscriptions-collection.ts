@@ -24,5 +24,9 @@ export const subscriptions: Collection<Subscription> = {
     maxPerMinute: 'integer',
   },
   uniqueKeys: { userTopic: ['userId', 'topicId'] },
-  indexes: { byTopic: ['topicId', 'mobileEnabled'], byUser: ['userId', 'createdAt'] },
+  indexes: {
+    byTopic: ['topicId', 'mobileEnabled'],
+    byTopicFlags: ['topicId', 'mobileEnabled', 'webEnabled'],
+    byUser: ['userId', 'createdAt'],
+  },
 };

@@ -13,17 +13,17 @@ import type { Collection } from './documents.ts';
  */
 export interface Deliveries {
   /**
-   * Returns a page of the topic's subscriptions whose mobile settings allow the message (see passesMobileFilter), in
-   * subscription ID order, each with its user's active devices (possibly none). `next` is the cursor of the next page,
-   * null after the last one. Any page can be shorter than `limit`, even empty, because a call reads a limited number of
-   * subscriptions.
+   * Returns a page of the topic's subscriptions whose settings allow the message on some platform (see
+   * passesPushFilter), in subscription ID order, each with its user's active devices of all platforms (possibly none).
+   * `next` is the cursor of the next page, null after the last one. Any page can be shorter than `limit`, even empty,
+   * because a call reads a limited number of subscriptions.
    */
   recipients(
     match: { topicId: string; message: Pick<Message, 'priority' | 'tags'> },
     page: { after: string | null; limit: number },
   ): Promise<{ recipients: Recipient[]; next: string | null }>;
 
-  /** Returns those of the topics that have a subscription with mobile notifications enabled; at most 1,000 topics. */
+  /** Returns those of the topics that have a subscription with mobile or web notifications on; at most 1,000 topics. */
   topicsWithRecipients(topicIds: readonly string[]): Promise<Set<string>>;
 
   /**

@@ -107,7 +107,6 @@ export function newSubscription(
     lastViewedAt: null,
     lastNotifiedAt: null,
     isPinned: false,
-    webEnabled: true,
     ...defaultMobileSettings,
     ...given,
   };

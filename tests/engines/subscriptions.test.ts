@@ -24,7 +24,6 @@ test('an account has at most 1,000 subscriptions', async () => {
       lastViewedAt: null,
       lastNotifiedAt: null,
       isPinned: false,
-      webEnabled: true,
       ...defaultMobileSettings,
     }),
   );

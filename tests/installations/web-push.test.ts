@@ -78,6 +78,55 @@ test('a published message reaches the browsers of its subscribers, encrypted for
   await eventually(async () => expect(await statusOf(reader, id, first.id)).toMatchObject({ status: 'sent' }));
 });
 
+test.each([
+  ['web_notifications_enabled off', { web_notifications_enabled: false }, 'web notifications are off for the topic'],
+  [
+    'a threshold above the priority',
+    { mobile_notifications_enabled: false, mobile_notification_settings: { priority_threshold: 5 } },
+    'priority 3 is below the threshold of 5',
+  ],
+])('a browser gets no message with %s', async (_, settings, reason) => {
+  const reader = await person();
+  const topic = await createTopic(reader);
+  const { id, token } = await registerBrowser(reader);
+  const subscriptionId = await subscribe(reader, topic.name, settings);
+  const blocked = await publish(reader, topic.name, 'the pump stopped');
+  expect(await statusOf(reader, blocked, id)).toMatchObject({ status: 'skipped', reason });
+  const changed = { web_notifications_enabled: true, mobile_notification_settings: { priority_threshold: 1 } };
+  await reader.client.call('PATCH', `/api/subscriptions/${subscriptionId}`, { json: changed });
+  const passing = await publish(reader, topic.name, 'the pump runs');
+  await eventually(() => expect(pushesTo(token).map(({ messageId }) => messageId)).toEqual([passing]));
+});
+
+test('a browser gets messages although mobile notifications are off', async () => {
+  const reader = await person();
+  const topic = await createTopic(reader);
+  const { token } = await registerBrowser(reader);
+  await subscribe(reader, topic.name, { mobile_notifications_enabled: false });
+  const id = await publish(reader, topic.name, 'the pump stopped');
+  await eventually(() => expect(pushesTo(token).map(({ messageId }) => messageId)).toEqual([id]));
+});
+
+test('quiet hours hold back the push to a browser, as to other devices', async () => {
+  const reader = await person();
+  const topic = await createTopic(reader);
+  const { id, token } = await registerBrowser(reader);
+  const quiet_hours = { start: '00:00', end: '23:59', timezone: 'UTC' };
+  const night = { start: '12:00', end: '11:59', timezone: 'UTC' };
+  const isMinuteBeforeMidnight = new Date().toISOString().startsWith('23:5', 11);
+  await subscribe(reader, topic.name, {
+    mobile_notification_settings: { quiet_hours: isMinuteBeforeMidnight ? night : quiet_hours },
+  });
+  const held = await publish(reader, topic.name, 'the pump stopped');
+  await eventually(async () =>
+    expect(await statusOf(reader, held, id)).toMatchObject({
+      status: 'skipped',
+      reason: expect.stringContaining('quiet hours from'),
+    }),
+  );
+  expect(pushesTo(token)).toEqual([]);
+});
+
 test('a browser that unsubscribed becomes inactive, and others do not', async () => {
   const reader = await person();
   const topic = await createTopic(reader);

@@ -87,7 +87,7 @@ async function makeTopics(
   { begun, ended }: Pick<SeedResult, 'begun' | 'ended'>,
 ): Promise<Topic[]> {
   const made: Topic[] = [];
-  const times = { createdAt: begun, lastViewedAt: ended - unreadMs, mobileEnabled: false };
+  const times = { createdAt: begun, lastViewedAt: ended - unreadMs, mobileEnabled: false, webEnabled: false };
   for (let index = 0; index < load.topics; index += 1) {
     const isListed = index % 2 === 0;
     const topic = newTopic(load.ownerId, {

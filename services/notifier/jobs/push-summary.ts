@@ -1,4 +1,4 @@
-import { mobileMessageFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
+import { isPushedTo, pushedMessages } from '@tocsin/shared/domain/push/push-filter.ts';
 import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
@@ -26,7 +26,10 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
   const count = await countHeldBack(deps, job, subscription);
   if (count === 0) return;
   const owned = await findOwnDevices(deps.engine.documents, subscription.userId);
-  const wanted = owned.filter(({ id, isActive }) => isActive && (job.deviceIds?.includes(id) ?? true));
+  const wanted = owned.filter(
+    ({ id, isActive, platform }) =>
+      isActive && isPushedTo(subscription, platform) && (job.deviceIds?.includes(id) ?? true),
+  );
   const push = summaryPush(job, { subscription, topic, count, now: deps.clock() });
   const { accepted, again } = await sendUnrecorded(deps, wanted, () => push);
   if (accepted.length > 0) deps.notifiedTimes.add(subscription.id, deps.clock());
@@ -45,7 +48,7 @@ async function loadSubscription(
   job: SummaryJob,
 ): Promise<{ subscription: Subscription; topic: Topic } | null> {
   const subscription = await documents.get(subscriptions, job.subscriptionId);
-  if (subscription === null || !subscription.mobileEnabled) return null;
+  if (subscription === null || !(subscription.mobileEnabled || subscription.webEnabled)) return null;
   const topic = await documents.get(topics, subscription.topicId);
   if (topic === null) return null;
   return (await findReaders(documents, topic, [subscription.userId])).has(subscription.userId)
@@ -61,7 +64,7 @@ async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: S
   if (of.why === 'max_per_minute')
     return Math.max((await countOf(deps, minuteWindow(subscription.id, of.to))) - of.limit, 0);
   const span = { from: Math.max(of.from, subscription.createdAt), to: of.to - 1, now: deps.clock() };
-  const passing = mobileMessageFilter(subscription.topicId, subscription, span);
+  const passing = pushedMessages(subscription.topicId, subscription, span);
   const late = await countOf(deps, lateWindow(subscription.id, of.to));
   if (passing === null || of.priorityMax < subscription.priorityThreshold) return late;
   const counts = await deps.engine.messages.activity({ ...passing, priorityMax: of.priorityMax }, of.to - of.from);

@@ -1,5 +1,6 @@
 import { ledgerMs, undeliveredStatuses } from '@tocsin/shared/ports/deliveries.ts';
 import { pushQueueOf, pageJob, type PageJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { isPushedTo } from '@tocsin/shared/domain/push/push-filter.ts';
 import type { Span } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { loadPush } from '../sending/load-push.ts';
 import { missedRecipients } from './missed-recipients.ts';
@@ -47,9 +48,11 @@ async function pushToRecipientsOf(deps: PushDeps, job: PageJob, span: Span): Pro
     );
     await deps.engine.jobQueue.add(pushQueueOf(message.priority), [next]);
   }
-  const recipients = isRenotify
-    ? await missedRecipients(deps.engine.deliveries, message, page.recipients)
-    : page.recipients;
+  const wanted = page.recipients.map((recipient) => ({
+    ...recipient,
+    devices: recipient.devices.filter(({ platform }) => isPushedTo(recipient.settings, platform)),
+  }));
+  const recipients = isRenotify ? await missedRecipients(deps.engine.deliveries, message, wanted) : wanted;
   await pushToRecipients(deps, push, recipients, {
     round: 0,
     giveUpAt: null,

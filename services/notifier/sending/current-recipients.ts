@@ -1,5 +1,5 @@
-import type { Device } from '@tocsin/shared/domain/push/device.ts';
-import { passesMobileFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
+import type { Device, Platform } from '@tocsin/shared/domain/push/device.ts';
+import { pushFilterFault } from '@tocsin/shared/domain/push/push-filter.ts';
 import type { PushTargetIds } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
@@ -40,7 +40,11 @@ export function currentRecipients(
   for (const { deviceId, userId, subscriptionId } of targets) {
     const device = devicesById.get(deviceId);
     const settings = subscriptionsById.get(subscriptionId);
-    const reason = reasonToDrop(device, settings, (wish) => passesMobileFilter(wish, message));
+    const reason = reasonToDrop(
+      device,
+      settings,
+      (wish, platform) => pushFilterFault(wish, message, platform) === null,
+    );
     if (reason !== null) dropped.set(reason, (dropped.get(reason) ?? new Set()).add(deviceId));
     else
       recipients.push({
@@ -57,11 +61,11 @@ export function currentRecipients(
 function reasonToDrop(
   device: Device | undefined,
   subscription: Subscription | undefined,
-  isWanted: (wish: Subscription) => boolean,
+  isWanted: (wish: Subscription, platform: Platform) => boolean,
 ): string | null {
   if (device === undefined || !device.isActive) return 'device is inactive';
   if (subscription === undefined) return 'unsubscribed';
-  return isWanted(subscription) ? null : 'filtered';
+  return isWanted(subscription, device.platform) ? null : 'filtered';
 }
 
 function byId<T extends { readonly id: string }>(documents: readonly T[]): Map<string, T> {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { passesMobileFilter } from '../../domain/push/mobile-filter.ts';
+import { passesPushFilter } from '../../domain/push/push-filter.ts';
 import type { Priority } from '../../domain/messages/message.ts';
 import { devices as deviceCollection } from '../../collections/devices-collection.ts';
 import { subscriptions as subscriptionCollection } from '../../collections/subscriptions-collection.ts';
@@ -45,7 +45,14 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
       quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null },
       maxPerMinute: 3,
     };
-    const { id: subscriptionId, userId, createdAt: subscribedAt } = await subscribe(topicId, settings);
+    const {
+      id: subscriptionId,
+      userId,
+      createdAt: subscribedAt,
+    } = await subscribe(topicId, {
+      ...settings,
+      webEnabled: false,
+    });
     const ios = await addDevice(userId, { platform: 'ios', createdAt: 1 });
     const android = await addDevice(userId, { platform: 'android', createdAt: 2 });
     await addDevice(userId, { isActive: false });
@@ -61,7 +68,7 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
           subscriptionId,
           userId,
           subscribedAt,
-          settings: { mobileEnabled: true, ...settings },
+          settings: { mobileEnabled: true, webEnabled: false, ...settings },
           devices: [
             { id: ios.id, platform: 'ios', pushToken: ios.pushToken, doubtedAt: null, createdAt: 1 },
             { id: android.id, platform: 'android', pushToken: android.pushToken, doubtedAt: null, createdAt: 2 },
@@ -93,6 +100,22 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
     });
   });
 
+  test('merges subscriptions with mobile, web and all notifications in the order of their IDs', async () => {
+    const topicId = newId();
+    const flags = [{ webEnabled: false }, { mobileEnabled: false }, {}, { mobileEnabled: false, webEnabled: false }];
+    const all: { id: string; mobileEnabled: boolean; webEnabled: boolean }[] = [];
+    for (let n = 0; n < 12; n++) all.push(await subscribe(topicId, flags[n % 4]!));
+    const expected = all.filter(({ mobileEnabled, webEnabled }) => mobileEnabled || webEnabled);
+    for (const limit of [1, 2, 5, 9, 20])
+      expect(
+        (await walk({ topicId, message: plain }, limit)).map(({ subscriptionId, settings }) => [
+          subscriptionId,
+          settings.mobileEnabled,
+          settings.webEnabled,
+        ]),
+      ).toEqual(expected.map(({ id, mobileEnabled, webEnabled }) => [id, mobileEnabled, webEnabled]));
+  });
+
   test('finds the few matching recipients among thousands', async () => {
     const topicId = newId();
     const all = Array.from({ length: 4_100 }, (_, place) =>
@@ -109,10 +132,11 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
     );
   });
 
-  test('returns exactly the recipients that the mobile filter allows', async () => {
+  test('returns exactly the recipients that the push filter allows', async () => {
     const tag = fc.constantFrom('a', 'A', 'ä', 'pump', '"', "'", '$in', '', 'a.b', '[]', '😀', '{"$ne":null}');
     const settings = fc.record({
       mobileEnabled: fc.boolean(),
+      webEnabled: fc.boolean(),
       priorityThreshold: fc.integer({ min: 1, max: 5 }),
       tagsFilter: fc.array(tag, { maxLength: 3 }),
     });
@@ -130,7 +154,7 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
           await at().documents.commit(all.map((one) => write.insert(subscriptionCollection, one)));
           for (const one of messages) {
             const expected = all
-              .filter((subscription) => passesMobileFilter(subscription, one))
+              .filter((subscription) => passesPushFilter(subscription, one))
               .map(({ id }) => id)
               .sort();
             expect((await walk({ topicId, message: one }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(
@@ -138,7 +162,7 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
             );
           }
           expect(await at().deliveries.topicsWithRecipients([topicId])).toEqual(
-            new Set(allSettings.some(({ mobileEnabled }) => mobileEnabled) ? [topicId] : []),
+            new Set(allSettings.some(({ mobileEnabled, webEnabled }) => mobileEnabled || webEnabled) ? [topicId] : []),
           );
         },
       ),
@@ -146,19 +170,21 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
     );
   });
 
-  test('a topic has recipients while a subscription has mobile notifications enabled', async () => {
+  test('a topic has recipients while a subscription has mobile or web notifications on', async () => {
     const topicId = newId();
     const other = newId();
     const withRecipients = () => at().deliveries.topicsWithRecipients([topicId, newId(), other]);
     await subscribe(other, {});
     await subscribe(other, {});
     expect(await withRecipients()).toEqual(new Set([other]));
-    await subscribe(topicId, { mobileEnabled: false });
+    for (let n = 0; n < 3; n++) await subscribe(topicId, { mobileEnabled: false, webEnabled: false });
     expect(await withRecipients()).toEqual(new Set([other]));
-    const on = await subscribe(topicId, { priorityThreshold: 5 });
-    expect(await withRecipients()).toEqual(new Set([topicId, other]));
-    await at().documents.remove(subscriptionCollection, on.id);
-    expect(await withRecipients()).toEqual(new Set([other]));
+    for (const flags of [{ webEnabled: false }, { mobileEnabled: false }, {}]) {
+      const on = await subscribe(topicId, { priorityThreshold: 5, ...flags });
+      expect(await withRecipients()).toEqual(new Set([topicId, other]));
+      await at().documents.remove(subscriptionCollection, on.id);
+      expect(await withRecipients()).toEqual(new Set([other]));
+    }
     expect(await at().deliveries.topicsWithRecipients([])).toEqual(new Set());
   });
 }

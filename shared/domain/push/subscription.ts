@@ -8,7 +8,9 @@ export interface Subscription {
   readonly lastViewedAt: number | null;
   readonly lastNotifiedAt: number | null;
   readonly isPinned: boolean;
+  /** Whether the user's browsers receive pushes. */
   readonly webEnabled: boolean;
+  /** Whether the user's other devices receive pushes. */
   readonly mobileEnabled: boolean;
   /** Minimum priority of pushed messages: 1–5. */
   readonly priorityThreshold: number;
@@ -37,6 +39,7 @@ export interface QuietHours {
 export type MobileSettings = Pick<
   Subscription,
   | 'mobileEnabled'
+  | 'webEnabled'
   | 'priorityThreshold'
   | 'tagsFilter'
   | 'soundEnabled'
@@ -48,6 +51,7 @@ export type MobileSettings = Pick<
 
 export const defaultMobileSettings: MobileSettings = {
   mobileEnabled: true,
+  webEnabled: true,
   priorityThreshold: 1,
   tagsFilter: [],
   soundEnabled: true,

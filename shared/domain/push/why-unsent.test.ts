@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newDevice, newId, newMessage, newSubscription } from '../../testing/builders.ts';
+import { platforms } from './device.ts';
 import type { Priority } from '../messages/message.ts';
-import { passesMobileFilter } from './mobile-filter.ts';
+import { pushFilterFault } from './push-filter.ts';
 import { whyUnsent } from './why-unsent.ts';
 
 const now = 1_800_000_000_000;
@@ -49,6 +50,11 @@ test.each([
     'mobile notifications are off for the topic',
   ],
   [
+    'web notifications off',
+    { subscription: subscriptionWith({ webEnabled: false }), device: deviceWith({ platform: 'web' }) },
+    'web notifications are off for the topic',
+  ],
+  [
     'priority below the threshold',
     { subscription: subscriptionWith({ priorityThreshold: 4 }) },
     'priority 3 is below the threshold of 4',
@@ -79,12 +85,20 @@ test('gives no reason if no rule blocks the push', () => {
 test('gives a reason exactly for messages that the filter blocks', () => {
   const tags = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'A'), { maxLength: 3 });
   const priorities = fc.integer({ min: 1, max: 5 }) as fc.Arbitrary<Priority>;
-  const settings = fc.record({ mobileEnabled: fc.boolean(), priorityThreshold: priorities, tagsFilter: tags });
+  const settings = fc.record({
+    mobileEnabled: fc.boolean(),
+    webEnabled: fc.boolean(),
+    priorityThreshold: priorities,
+    tagsFilter: tags,
+  });
   fc.assert(
-    fc.property(settings, priorities, tags, (chosen, priority, sentTags) => {
+    fc.property(settings, priorities, tags, fc.constantFrom(...platforms), (chosen, priority, sentTags, platform) => {
       const subscription = subscriptionWith(chosen);
       const of = { ...message, priority, tags: sentTags };
-      expect(why({ subscription, of }).status).toBe(passesMobileFilter(subscription, of) ? 'pending' : 'skipped');
+      const fault = pushFilterFault(subscription, of, platform);
+      expect(why({ subscription, of, device: deviceWith({ platform }) })).toEqual(
+        fault === null ? { status: 'pending', reason: null } : { status: 'skipped', reason: fault },
+      );
     }),
   );
 });

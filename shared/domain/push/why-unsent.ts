@@ -1,6 +1,6 @@
-import type { Device } from './device.ts';
+import type { Device, Platform } from './device.ts';
 import type { StoredMessage } from '../messages/message.ts';
-import { mobileFilterFault } from './mobile-filter.ts';
+import { pushFilterFault } from './push-filter.ts';
 import type { Subscription } from './subscription.ts';
 
 /** The outcome for a device without a ledger row. */
@@ -24,7 +24,7 @@ export function whyUnsent(
   const { device, subscription, now } = to;
   const reason = message.isDeleted
     ? 'message deleted'
-    : (deviceFault(message, device) ?? subscriptionFault(message, subscription));
+    : (deviceFault(message, device) ?? subscriptionFault(message, subscription, device.platform));
   if (reason !== null) return { status: 'skipped', reason };
   if (now - message.timestamp < startsWithinMs) return { status: 'pending', reason: null };
   return { status: 'skipped', reason: 'blocked by earlier settings, which have changed since' };
@@ -35,10 +35,14 @@ function deviceFault(message: StoredMessage, device: Device): string | null {
   return device.isActive ? null : 'the device is inactive';
 }
 
-function subscriptionFault(message: StoredMessage, subscription: Subscription | null): string | null {
+function subscriptionFault(
+  message: StoredMessage,
+  subscription: Subscription | null,
+  platform: Platform,
+): string | null {
   if (subscription === null) return 'not subscribed to the topic';
   return (
-    mobileFilterFault(subscription, message) ??
+    pushFilterFault(subscription, message, platform) ??
     (subscription.createdAt > message.timestamp ? 'subscribed after the message' : null)
   );
 }

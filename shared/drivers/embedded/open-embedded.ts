@@ -46,6 +46,7 @@ const migrations: readonly Migration[] = [
   messageSearchMigration,
   messagePlainMigration,
   { name: 'registrations, address changes, known networks, login sessions and audit entries', sql: '' },
+  { name: 'browsers as devices, and the recipients by both flags', sql: '' },
 ];
 
 const fileName = 'tocsin.db';

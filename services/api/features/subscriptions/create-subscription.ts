@@ -66,7 +66,6 @@ function subscribe(
       lastViewedAt: null,
       lastNotifiedAt: null,
       isPinned: false,
-      webEnabled: true,
       ...defaultMobileSettings,
       ...wish.settings,
     };

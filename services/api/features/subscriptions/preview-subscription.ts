@@ -1,5 +1,5 @@
 import { allMessagesOf } from '@tocsin/shared/domain/messages/message-filter.ts';
-import { mobileMessageFilter } from '@tocsin/shared/domain/push/mobile-filter.ts';
+import { pushedMessages } from '@tocsin/shared/domain/push/push-filter.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages/message-search.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
@@ -83,7 +83,7 @@ async function countMessages(
 ): Promise<[ActivityCount[], ActivityCount[]]> {
   const { quietHours, maxPerMinute } = settings;
   const span = { from, to, now: to };
-  const passing = mobileMessageFilter(topicId, settings, span);
+  const passing = settings.mobileEnabled ? pushedMessages(topicId, settings, span) : null;
   const isByMinute = quietHours !== null || maxPerMinute !== null;
   return Promise.all([
     deps.engine.messages.activity(allMessagesOf([topicId], span), dayMs),

@@ -20,17 +20,24 @@ export function sqliteRecipients(
   recipients: (...call: Parameters<Deliveries['recipients']>) => { recipients: Recipient[]; next: string | null };
   topicsWithRecipients: (topicIds: readonly string[]) => Set<string>;
 } {
-  const ofTopic = `${documentTableName(subscriptions)} INDEXED BY ${indexName(subscriptions, 'byTopic')} WHERE topic_id = ?1 AND mobile_enabled = 1`;
-  // IDs are the last column of the index, because the table is clustered by them.
-  const scannedRows = `FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT ${scannedMax}`;
+  const table = documentTableName(subscriptions);
+  const index = indexName(subscriptions, 'byTopicFlags');
+  // One read of the index per combination of flags that allows pushes.
+  const ofTopic = [
+    'mobile_enabled = 1 AND web_enabled = 1',
+    'mobile_enabled = 1 AND web_enabled = 0',
+    'mobile_enabled = 0 AND web_enabled = 1',
+  ].map((flags) => `SELECT id FROM ${table} INDEXED BY ${index} WHERE topic_id = ?1 AND ${flags}`);
+  // IDs are the last column of the index, because the table is clustered by them: SQLite merges the sorted reads.
+  const scannedIds = `${ofTopic.map((read) => `${read} AND id > ?2`).join(' UNION ALL ')} ORDER BY id`;
   const matchingRows = `
-    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at
-    FROM (SELECT * ${scannedRows})
+    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at, mobile_enabled, web_enabled
+    FROM (${scannedIds} LIMIT ${scannedMax}) CROSS JOIN ${table} USING (id)
     WHERE priority_threshold <= ?3 AND (
       json_array_length(tags_filter) = 0
       OR EXISTS (SELECT 1 FROM json_each(tags_filter) AS wanted WHERE wanted.value IN (SELECT value FROM json_each(?4))))
     ORDER BY id LIMIT ?5`;
-  const lastScanned = `SELECT id FROM ${ofTopic} AND id > ?2 ORDER BY id LIMIT 1 OFFSET ${scannedMax - 1}`;
+  const lastScanned = `${scannedIds} LIMIT 1 OFFSET ${scannedMax - 1}`;
   const activeDevices = `
     SELECT user_id, id, platform, push_token, doubted_at, created_at FROM ${documentTableName(devices)} INDEXED BY ${indexName(devices, 'byUser')}
     WHERE user_id IN (SELECT value FROM json_each(?)) AND is_active = 1 ORDER BY user_id, created_at, id`;
@@ -74,7 +81,7 @@ export function sqliteRecipients(
       return { recipients, next: (last?.[0] as string | undefined) ?? null };
     },
     topicsWithRecipients: (topicIds) => {
-      const any = statement(`SELECT 1 FROM ${ofTopic} LIMIT 1`);
+      const any = statement(`${ofTopic.join(' UNION ALL ')} LIMIT 1`);
       return new Set(topicIds.filter((topicId) => any.get(topicId) !== undefined));
     },
   };
@@ -90,9 +97,13 @@ function settingsOf([
   notificationSound,
   quietHours,
   maxPerMinute,
+  ,
+  mobileEnabled,
+  webEnabled,
 ]: Row): MobileSettings {
   return {
-    mobileEnabled: true,
+    mobileEnabled: mobileEnabled === 1,
+    webEnabled: webEnabled === 1,
     priorityThreshold: priorityThreshold as number,
     tagsFilter: JSON.parse(tagsFilter as string) as string[],
     soundEnabled: soundEnabled === 1,

@@ -5,7 +5,8 @@ import { openLogger } from '../../../../platform/logger.ts';
 import { devices } from '../../../../collections/devices-collection.ts';
 import { subscriptions } from '../../../../collections/subscriptions-collection.ts';
 import { useLedger } from '../../../../contracts/deliveries/use-ledger.ts';
-import { newClaim, newId } from '../../../../testing/builders.ts';
+import { write } from '../../../../ports/documents.ts';
+import { newClaim, newId, newSubscription } from '../../../../testing/builders.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
 import { openMongoDeliveries } from './mongo-deliveries.ts';
 import { openMongoDocuments } from '../documents/mongo-documents.ts';
@@ -82,6 +83,41 @@ describeWithEngines('on MongoDB', ({ mongoUrl }) => {
         .aggregate([{ $indexStats: {} }])
         .toArray();
       expect(stats.filter(({ accesses }) => Number(accesses.ops) === 0).map(({ name }) => name)).toEqual([]);
+      await documents.close();
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test('finds recipients in the order of the index, and topics with recipients by a key each', async () => {
+    const database = mongoTestDatabase(mongoUrl, 'deliveries');
+    try {
+      const connection = await database.connect();
+      const documents = await openMongoDocuments({ connection, collections, log: openLogger('test', 'silent') });
+      const deliveries = await openMongoDeliveries({ connection, subscriptions, devices });
+      const [topicId, muted] = [newId(), newId()];
+      const off = { mobileEnabled: false, webEnabled: false };
+      await documents.commit(
+        Array.from({ length: 900 }, (_, n) =>
+          write.insert(subscriptions, newSubscription(newId(), n < 300 ? topicId : muted, n < 300 ? {} : off)),
+        ),
+      );
+      await connection.db!.command({ profile: 2 });
+      const message = { priority: 3 as const, tags: [] };
+      expect((await deliveries.recipients({ topicId, message }, { after: null, limit: 50 })).recipients).toHaveLength(
+        50,
+      );
+      expect(await deliveries.topicsWithRecipients([topicId, muted])).toEqual(new Set([topicId]));
+      await connection.db!.command({ profile: 0 });
+      const [page, lookup] = await connection
+        .db!.collection('system.profile')
+        .find({ ns: `${connection.name}.subscriptions` })
+        .sort({ ts: 1 })
+        .toArray();
+      expect(page).toMatchObject({ op: 'query', docsExamined: 51 });
+      expect(page!['hasSortStage']).toBeUndefined();
+      expect(lookup).toMatchObject({ op: 'command', planSummary: expect.stringContaining('DISTINCT_SCAN') });
+      expect(lookup!['keysExamined']).toBeLessThan(10);
       await documents.close();
     } finally {
       await database.drop();

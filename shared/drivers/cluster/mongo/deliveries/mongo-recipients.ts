@@ -1,4 +1,4 @@
-import type { Connection } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import type { Device } from '../../../../domain/push/device.ts';
 import type { Subscription } from '../../../../domain/push/subscription.ts';
 import type { Deliveries, Recipient, RecipientDevice } from '../../../../ports/deliveries.ts';
@@ -12,6 +12,7 @@ const settingFields = {
   userId: 1,
   createdAt: 1,
   mobileEnabled: 1,
+  webEnabled: 1,
   priorityThreshold: 1,
   tagsFilter: 1,
   soundEnabled: 1,
@@ -31,7 +32,7 @@ export function mongoRecipients(
 ): Pick<Deliveries, 'recipients' | 'topicsWithRecipients'> {
   const storedSubscriptions = connection.collection<StoredSubscription>(subscriptions.name);
   const storedDevices = connection.collection<StoredDevice>(devices.name);
-  const byTopic = indexName(subscriptions, 'byTopic');
+  const byTopicFlags = indexName(subscriptions, 'byTopicFlags');
   const byUser = indexName(devices, 'byUser');
 
   const devicesOf = async (userIds: readonly string[]) => {
@@ -51,19 +52,12 @@ export function mongoRecipients(
   };
   return {
     async recipients({ topicId, message }, { after, limit }) {
-      const passing = {
-        topicId,
-        mobileEnabled: true,
-        ...(after === null ? {} : { _id: { $gt: after } }),
-        priorityThreshold: { $lte: message.priority },
-        $or: [{ tagsFilter: { $size: 0 } }, { tagsFilter: { $in: [...message.tags] } }],
-      };
       const found = await storedSubscriptions
-        .find(passing, { projection: settingFields })
+        .find(passingFilter(topicId, message, after), { projection: settingFields })
         .sort({ _id: 1 })
         .limit(limit + 1)
         .batchSize(limit + 1)
-        .hint(byTopic)
+        .hint(byTopicFlags)
         .toArray();
       const page = found.slice(0, limit);
       const ofUsers =
@@ -79,21 +73,56 @@ export function mongoRecipients(
     },
     async topicsWithRecipients(topicIds) {
       if (topicIds.length === 0) return new Set();
-      // With this hint a distinct scan, which reads one key per topic.
       const found = await storedSubscriptions
-        .aggregate<{ _id: string }>(
-          [{ $match: { topicId: { $in: [...topicIds] }, mobileEnabled: true } }, { $group: { _id: '$topicId' } }],
-          { hint: byTopic, batchSize: topicIds.length + 1 },
-        )
+        .aggregate<{ _id: string; mobileEnabled: boolean; webEnabled: boolean }>(highestFlags(topicIds), {
+          hint: byTopicFlags,
+          batchSize: topicIds.length + 1,
+        })
         .toArray();
-      return new Set(found.map(({ _id }) => _id));
+      return new Set(found.flatMap(({ _id, mobileEnabled, webEnabled }) => (mobileEnabled || webEnabled ? [_id] : [])));
     },
   };
 }
 
+function passingFilter(
+  topicId: string,
+  message: Parameters<Deliveries['recipients']>[0]['message'],
+  after: string | null,
+): mongo.Filter<StoredSubscription> {
+  return {
+    topicId,
+    // With both values MongoDB merges one sorted read of the index per combination.
+    mobileEnabled: { $in: [true, false] },
+    webEnabled: { $in: [true, false] },
+    ...(after === null ? {} : { _id: { $gt: after } }),
+    priorityThreshold: { $lte: message.priority },
+    $and: [
+      { $or: [{ mobileEnabled: true }, { webEnabled: true }] },
+      { $or: [{ tagsFilter: { $size: 0 } }, { tagsFilter: { $in: [...message.tags] } }] },
+    ],
+  };
+}
+
+/**
+ * The highest flags of each topic: if any subscription has a flag, they have one. With the hint of the index this is a
+ * distinct scan, which reads one key per topic.
+ */
+const highestFlags = (topicIds: readonly string[]) => [
+  { $match: { topicId: { $in: [...topicIds] } } },
+  { $sort: { topicId: -1, mobileEnabled: -1, webEnabled: -1 } },
+  {
+    $group: {
+      _id: '$topicId',
+      mobileEnabled: { $first: '$mobileEnabled' },
+      webEnabled: { $first: '$webEnabled' },
+    },
+  },
+];
+
 function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
   const {
     mobileEnabled,
+    webEnabled,
     priorityThreshold,
     tagsFilter,
     soundEnabled,
@@ -104,6 +133,7 @@ function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
   } = stored;
   return {
     mobileEnabled,
+    webEnabled,
     priorityThreshold,
     tagsFilter,
     soundEnabled,
