@@ -13,10 +13,12 @@ self.addEventListener('notificationclick', (event) => {
 /** The push of the server: `{title, body, data, tag, silent, vibrates}`. Browsers require that each push is shown. */
 function read(data) {
   try {
-    return data.json();
+    const push = data.json();
+    if (typeof push.title === 'string') return push;
   } catch {
-    return { title: 'Tocsin', body: 'A message arrived' };
+    // shown below
   }
+  return { title: 'Tocsin', body: 'A message arrived' };
 }
 
 function show({ title, body, data = {}, tag, silent = false, vibrates = false }) {

@@ -82,6 +82,15 @@ test.each([
   expect([answer.status, answer.body]).toEqual([404, { detail: 'Not found' }]);
 });
 
+test.each([
+  ['/console/service-worker.js', 'text/javascript; charset=utf-8'],
+  ['/assets/manifest.webmanifest', 'application/manifest+json'],
+  ['/assets/icon-512.png', 'image/png'],
+])('%s is revalidated before each use, so that browsers never keep an old one', async (path, type) => {
+  const { status, headers } = await new Client('nonsense').call('GET', path);
+  expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
+});
+
 test('a script has a hash in its name and is cached for a year', async () => {
   const { status, headers } = await new Client().call('GET', await scriptPath());
   expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([

@@ -8,3 +8,6 @@ const features = new Set(
 
 export const hasGoogleLogin = features.has('google');
 export const sendsEmails = features.has('email');
+
+/** With which browsers subscribe to pushes; empty if the server does not push to browsers. */
+export const vapidKey = document.querySelector<HTMLMetaElement>('meta[name="tocsin-vapid-key"]')?.content ?? '';

@@ -7,6 +7,7 @@ import { keepSession, session, type SessionUser } from '../api/session.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Logo } from '../parts/logo.tsx';
 import { nextTheme, theme } from '../parts/theme.ts';
+import { keepBrowserRegistered } from '../state/browser-push.ts';
 import { inbox, loadInbox } from '../state/inbox.ts';
 import { logOut } from '../state/log-out.ts';
 import { CommandPalette } from './command-palette.tsx';
@@ -71,6 +72,8 @@ function useAccount(): void {
     const timer = setInterval(() => document.visibilityState === 'visible' && refresh(), refreshMs);
     return () => clearInterval(timer);
   }, [login === null]);
+  // The account page reports errors of this browser.
+  useEffect(() => void keepBrowserRegistered().catch(() => undefined), [login?.user?.id]);
 }
 
 function Sidebar({ path }: { readonly path: string }) {

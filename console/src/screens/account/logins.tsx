@@ -1,6 +1,7 @@
 import { call } from '../../api/call.ts';
 import type { Login } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
+import { deviceName } from '../../parts/device-name.ts';
 import { Loading } from '../../parts/loading.tsx';
 import { timeAgo } from '../../parts/times.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
@@ -57,17 +58,4 @@ export function Logins() {
       </Loading>
     </Section>
   );
-}
-
-const browsers = ['Edg', 'Firefox', 'HeadlessChrome', 'Chrome', 'Safari', 'curl'] as const;
-const systems = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac OS', 'Linux'] as const;
-
-/** `Firefox on Linux`; the whole user agent for an unknown program. */
-function deviceName(userAgent: string | null): string {
-  if (userAgent === null) return 'Unknown program';
-  const browser = browsers.find((name) => userAgent.includes(`${name}/`));
-  const system = systems.find((name) => userAgent.includes(name));
-  if (browser === undefined) return userAgent;
-  const name = { Edg: 'Edge', HeadlessChrome: 'Chrome' }[browser as string] ?? browser;
-  return system === undefined ? name : `${name} on ${system}`;
 }

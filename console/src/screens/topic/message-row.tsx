@@ -24,7 +24,11 @@ export function MessageRow({ message, topic, feed }: MessageRowProps) {
   const toggle = (name: 'edit' | 'pushes') => setPanel(panel === name ? null : name);
   const isFresh = feed.fresh.has(message.id);
   return (
-    <article class={`message p${message.priority} ${isFresh ? 'fresh' : ''}`} tabIndex={-1}>
+    <article
+      id={`message-${message.id}`}
+      class={`message p${message.priority} ${isFresh ? 'fresh' : ''}`}
+      tabIndex={-1}
+    >
       <MessageContent message={message} />
       <div class="message-actions">
         {session.value !== null && (

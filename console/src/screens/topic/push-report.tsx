@@ -49,7 +49,8 @@ export function PushReport({ message }: { readonly message: Message }) {
 function noPushReason(message: Message): string {
   const subscription = subscriptionTo(message.topic_id);
   if (subscription === undefined) return 'You are not subscribed to this topic, so your devices get no pushes.';
-  if (!subscription.mobile_notifications_enabled) return 'Pushes are switched off for your subscription.';
+  if (!subscription.mobile_notifications_enabled && !subscription.web_notifications_enabled)
+    return 'Pushes are switched off for your subscription.';
   return 'No device of your account was registered when the message was published.';
 }
 

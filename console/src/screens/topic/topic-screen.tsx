@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
 import { call } from '../../api/call.ts';
 import { session } from '../../api/session.ts';
 import type { Message, Topic } from '../../api/wire.ts';
@@ -55,6 +56,7 @@ function Following({ topic, messages }: Opened) {
     document.addEventListener('visibilitychange', seen);
     return () => document.removeEventListener('visibilitychange', seen);
   }, [topic.id]);
+  useNamedMessage(feed.messages);
   return (
     <>
       <TopicHeader topic={topic} state={feed.state} reason={feed.reason} />
@@ -62,6 +64,15 @@ function Following({ topic, messages }: Opened) {
       {feed.messages.length === 0 ? <FirstMessage topic={topic} /> : <MessageList feed={feed} topic={topic} />}
     </>
   );
+}
+
+/** Focuses the message that the URL names, once it is on the page. */
+function useNamedMessage(messages: readonly Message[]): void {
+  const id = new URLSearchParams(useSearch()).get('message');
+  const isShown = messages.some((message) => message.id === id);
+  useEffect(() => {
+    if (isShown) document.getElementById(`message-${id}`)?.focus();
+  }, [id, isShown]);
 }
 
 /** Marks the messages of a subscribed topic as read while the page is visible. */

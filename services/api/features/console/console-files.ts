@@ -11,6 +11,7 @@ export interface ConsoleFiles {
   /** The page of `/docs`. */
   readonly docs: StaticFile;
   readonly assets: ReadonlyMap<string, StaticFile>;
+  readonly serviceWorker: StaticFile;
 }
 
 type FeatureConfig = Pick<Config, 'GOOGLE_CLIENT_ID' | 'GOOGLE_CLIENT_SECRET' | 'SMTP_URL'>;
@@ -33,6 +34,7 @@ export function readConsoleFiles(features: Features): ConsoleFiles {
     shell: readShell(join(directory, 'index.html'), features),
     docs: readStaticFile(join(directory, 'docs.html'), revalidated),
     assets: readAssets(join(directory, 'assets')),
+    serviceWorker: readStaticFile(join(directory, 'service-worker.js'), revalidated),
   }));
 }
 

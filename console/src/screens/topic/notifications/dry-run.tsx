@@ -3,7 +3,6 @@ import { call } from '../../../api/call.ts';
 import { BarChart } from '../../../parts/bar-chart/bar-chart.tsx';
 import { Section } from '../../../parts/card.tsx';
 import { Skeleton } from '../../../parts/loading.tsx';
-import type { ChangedNotifications } from './settings-of-form.ts';
 
 interface Counts {
   readonly messages: number;
@@ -19,8 +18,8 @@ interface Preview extends Counts {
 interface DryRunProps {
   /** Of `POST /api/subscriptions/{subscription_id}/preview`. */
   readonly path: string;
-  /** Null: the stored settings. */
-  readonly settings: ChangedNotifications | null;
+  /** The body of the request. */
+  readonly settings: object;
 }
 
 /** The pushes that the settings would have caused in the last 30 days. */
@@ -29,7 +28,7 @@ export function DryRun({ path, settings }: DryRunProps) {
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
     let isLatest = true;
-    call<Preview>('POST', path, { json: settings ?? {} }).then(
+    call<Preview>('POST', path, { json: settings }).then(
       (found) => isLatest && (setPreview(found), setError(null)),
       (failure: Error) => isLatest && setError(failure.message),
     );

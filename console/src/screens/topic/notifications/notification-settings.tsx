@@ -6,10 +6,11 @@ import { Checkbox, Field, Form, FormValues, Select } from '../../../parts/form.t
 import { Loading } from '../../../parts/loading.tsx';
 import { useLoad } from '../../../parts/use-load.ts';
 import { loadInbox } from '../../../state/inbox.ts';
+import { ThisBrowser } from '../../devices/this-browser.tsx';
 import { TopicSubpage } from '../topic-subpage.tsx';
 import { DryRun } from './dry-run.tsx';
 import { QuietHoursBar } from './quiet-hours-bar.tsx';
-import { settingsOfForm, type ChangedNotifications } from './settings-of-form.ts';
+import { previewed, settingsOfForm, type ChangedNotifications } from './settings-of-form.ts';
 
 /** Which messages of a topic reach the devices of the account. */
 export function NotificationSettings({ item: name }: { readonly item: string }) {
@@ -76,8 +77,13 @@ function Settings({ subscription }: { readonly subscription: Subscription }) {
           <Form action="Save" send={save}>
             <Checkbox
               id="mobile_notifications_enabled"
-              label="Send pushes"
+              label="Notify my phones and tablets"
               defaultChecked={subscription.mobile_notifications_enabled}
+            />
+            <Checkbox
+              id="web_notifications_enabled"
+              label="Notify my browsers"
+              defaultChecked={subscription.web_notifications_enabled}
             />
             <div class="columns">
               <Select
@@ -107,7 +113,8 @@ function Settings({ subscription }: { readonly subscription: Subscription }) {
           </Form>
         </div>
       </Section>
-      <DryRun path={`${path}/preview`} settings={draft} />
+      <DryRun path={`${path}/preview`} settings={previewed(draft ?? subscription)} />
+      <ThisBrowser />
     </>
   );
 }

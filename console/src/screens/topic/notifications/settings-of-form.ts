@@ -6,6 +6,7 @@ type Settings = Subscription['mobile_notification_settings'];
 /** The body of a change and of a preview; null turns a setting off. */
 export interface ChangedNotifications {
   readonly mobile_notifications_enabled: boolean;
+  readonly web_notifications_enabled: boolean;
   readonly mobile_notification_settings: Pick<Settings, 'priority_threshold' | 'tags_filter'> & {
     readonly quiet_hours: Settings['quiet_hours'] | null;
     readonly max_per_minute: number | null;
@@ -17,6 +18,7 @@ export function settingsOfForm(values: FormValues): ChangedNotifications {
   const allowed = Number(values.text('allow_priority'));
   return {
     mobile_notifications_enabled: values.isChecked('mobile_notifications_enabled'),
+    web_notifications_enabled: values.isChecked('web_notifications_enabled'),
     mobile_notification_settings: {
       priority_threshold: Number(values.text('priority_threshold')),
       tags_filter: values
@@ -35,4 +37,13 @@ export function settingsOfForm(values: FormValues): ChangedNotifications {
       max_per_minute: perMinute === '' ? null : Number(perMinute),
     },
   };
+}
+
+/** The body of a preview: it counts the messages that reach any device. */
+export function previewed({
+  mobile_notifications_enabled: toPhones,
+  web_notifications_enabled: toBrowsers,
+  mobile_notification_settings,
+}: Pick<Subscription, keyof ChangedNotifications> | ChangedNotifications): object {
+  return { mobile_notifications_enabled: toPhones || toBrowsers, mobile_notification_settings };
 }
