@@ -40,8 +40,7 @@ export const push = {
     defaultText: `Expo's own`,
   }),
   VAPID_PUBLIC_KEY: z.string().optional().register(variableDocs, {
-    description:
-      'keys that identify the installation to the push services of browsers, together with the next variable. The API needs only this one',
+    description: 'enables pushes to browsers, together with the next variable. The API needs only this one',
     defaultText: 'embedded: generated and stored',
   }),
   VAPID_PRIVATE_KEY: z.string().optional().register(variableDocs, {
@@ -53,7 +52,7 @@ export const push = {
     .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, 'must be a mailto: or https: address')
     .optional()
     .register(variableDocs, {
-      description: 'address of the operator for push services, `mailto:` or `https:`',
+      description: '`mailto:` or `https:` address of the operator',
       defaultText: '`BASE_URL` with https, or the address of `MAIL_FROM`',
     }),
   WEB_PUSH_HOSTS: z
@@ -65,12 +64,11 @@ export const push = {
     )
     .optional()
     .register(variableDocs, {
-      description:
-        'hosts of push services besides those of Chrome, Edge, Firefox and Safari, comma-separated: `host`, `host:port` or `*.domain`',
+      description: 'additional push services, comma-separated: `host`, `host:port` or `*.domain`',
       defaultText: 'none',
     }),
   WEB_PUSH_CA_FILE: z.string().optional().register(variableDocs, {
-    description: 'PEM certificate of an authority that push services use besides the public ones',
+    description: 'PEM certificate of an additional authority',
   }),
   EXPO_RECEIPT_SECONDS: z.coerce.number().min(0.1).max(43_200).default(900).register(variableDocs, {
     description: 'delay before push receipts are first fetched from Expo, which keeps them for a day',

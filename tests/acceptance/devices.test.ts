@@ -89,7 +89,7 @@ test("returns 404 for a deleted device and for another account's device", async 
 test.each([
   [{ push_token: undefined }, 'push_token: is required'],
   [{ push_token: 'x'.repeat(4_097) }, 'push_token: must be 1 to 4096 characters'],
-  [{ platform: 'symbian' }, 'platform: must be one of ios, android, expo'],
+  [{ platform: 'symbian' }, 'platform: must be one of ios, android, expo, web'],
   [{ device_id: '' }, 'device_id: must be 1 to 128 characters'],
   [{ device_id: 'x'.repeat(129) }, 'device_id: must be 1 to 128 characters'],
   [{ device_name: 'x'.repeat(101) }, 'device_name: must be at most 100 characters'],
