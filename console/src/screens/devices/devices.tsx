@@ -6,6 +6,7 @@ import { isRemoved } from '../../parts/removals.ts';
 import { useLoad } from '../../parts/use-load.ts';
 import { DeviceRow } from './device-row.tsx';
 import { RegisterDevice } from './register-device.tsx';
+import { ThisBrowser } from './this-browser.tsx';
 import './devices.css';
 
 /** The devices that get the account's pushes. */
@@ -14,7 +15,8 @@ export function Devices() {
   return (
     <div class="page settings-page">
       <h1>Devices</h1>
-      <Section title="Phones and tablets" hint="They get the pushes of the topics that you subscribe to.">
+      <ThisBrowser />
+      <Section title="Phones, tablets and browsers" hint="They get the pushes of the topics that you subscribe to.">
         <Loading loaded={loaded} retry={reload} rows={3}>
           {(devices) => <DeviceList devices={devices.filter((one) => !isRemoved(one))} reload={reload} />}
         </Loading>

@@ -2,6 +2,7 @@ const platforms: Readonly<Record<string, { readonly name: string; readonly provi
   ios: { name: 'iOS', provider: 'APNs' },
   android: { name: 'Android', provider: 'FCM' },
   expo: { name: 'Expo', provider: 'Expo' },
+  web: { name: 'Browser', provider: 'the push service of the browser' },
 };
 
 export const platformName = (platform: string): string => platforms[platform]?.name ?? platform;
