@@ -43,13 +43,16 @@ export function endSession(): void {
   session.value = null;
 }
 
-/** Takes over what another tab stored: a login, its renewal or its end. */
-function adoptStored(): void {
+/**
+ * Takes over what another tab stored: a login, its renewal or its end. Returns false if it is the login of another
+ * account: the page, which shows data of the earlier one, then reloads.
+ */
+function adoptStored(): boolean {
   const [before, now] = [session.value, stored()];
   const isOtherAccount = before !== null && now !== null && before.user?.id !== now.user?.id && before.user !== null;
-  // The page shows data of the earlier account.
   if (isOtherAccount) location.reload();
   else session.value = now;
+  return !isOtherAccount;
 }
 
 addEventListener('storage', ({ key }) => {
@@ -77,7 +80,7 @@ export async function refreshOnce(failedToken: string, refresh: () => Promise<bo
     // Another process sees changes of localStorage later than the end of the lock; IndexedDB has no such delay.
     const last = await get<Refreshed>(storedAs).catch(noDatabase);
     if (last?.failedToken === failedToken) session.value = last.session;
-    else adoptStored();
+    else if (!adoptStored()) return false;
     if (session.value === null) return false;
     if (session.value.access_token !== failedToken) return true;
     const isRefreshed = await refresh();
