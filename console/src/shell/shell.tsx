@@ -72,7 +72,7 @@ function useAccount(): void {
     const timer = setInterval(() => document.visibilityState === 'visible' && refresh(), refreshMs);
     return () => clearInterval(timer);
   }, [login === null]);
-  // The account page reports errors of this browser.
+  // The page of the devices shows the state of this browser.
   useEffect(() => void keepBrowserRegistered().catch(() => undefined), [login?.user?.id]);
 }
 

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { DeadLetter } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Loading } from '../../parts/loading.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { completeTime, timeAgo } from '../../parts/times.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { useLoad } from '../../parts/use-load.ts';
-import { ConfirmDialog } from './confirm-dialog.tsx';
 import { countOf } from './numbers.ts';
 import { callAsOperator } from './operator.ts';
 import { usePolling } from './use-polling.ts';
@@ -76,7 +76,8 @@ export function DeadLetters() {
         <ConfirmDialog
           title="Retry failed pushes"
           action="Retry"
-          send={() => send(redrive.json)}
+          tone="primary"
+          run={() => send(redrive.json)}
           onClose={() => setRedrive(null)}
         >
           <p>The failed pushes {redrive.of} are sent again, for the full retry period.</p>

@@ -3,9 +3,9 @@ import type { Hold } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Field, Form, type FormValues } from '../../parts/form.tsx';
 import { Loading } from '../../parts/loading.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { useLoad } from '../../parts/use-load.ts';
-import { ConfirmDialog } from './confirm-dialog.tsx';
 import { callAsOperator, downloadAsOperator } from './operator.ts';
 
 const shownMax = 1_000;
@@ -53,8 +53,7 @@ export function Holds() {
         <ConfirmDialog
           title="End the legal hold"
           action="End the hold"
-          tone="danger"
-          send={() => release(released)}
+          run={() => release(released)}
           onClose={() => setReleased(null)}
         >
           <p>

@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RetentionPlan, RetentionRun } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Loading } from '../../parts/loading.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useLoad } from '../../parts/use-load.ts';
-import { ConfirmDialog } from './confirm-dialog.tsx';
 import { Holds } from './holds.tsx';
 import { countOf, formatBytes } from './numbers.ts';
 import { callAsOperator } from './operator.ts';
@@ -71,8 +71,7 @@ export function Retention() {
         <ConfirmDialog
           title={removal.action === 'run' ? 'Remove expired messages' : 'Confirm the plan'}
           action={`Remove ${countOf(removal.messages, 'message')}`}
-          tone="danger"
-          send={() => remove(removal)}
+          run={() => remove(removal)}
           onClose={() => setRemoval(null)}
         >
           <p>

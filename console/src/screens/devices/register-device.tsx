@@ -23,7 +23,10 @@ export function RegisterDevice() {
       </p>
       <CopyLine text={line} label="Copy the line that registers a device" />
       <h4>Without a phone</h4>
-      <p>The operator of this server can simulate APNs, FCM and Expo. In the directory of the server, run:</p>
+      <p>
+        The operator of this server can simulate APNs, FCM, Expo and a push service of browsers. In the directory of the
+        server, run:
+      </p>
       <CopyLine text="npx tocsin simulate" label="Copy the line that simulates push providers" />
       <p>
         It prints settings that belong into the file <code>.env</code> of the server. Add them and restart the server.

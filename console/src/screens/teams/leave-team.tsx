@@ -7,7 +7,7 @@ import { isolate } from '../../parts/isolate.ts';
 import { teamsPath } from '../../parts/paths.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { loadInbox } from '../../state/inbox.ts';
-import { ConfirmDialog } from './confirm-dialog.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { actOnTeam } from './act-on-team.ts';
 
 interface LeaveTeamProps {

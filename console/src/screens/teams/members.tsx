@@ -8,7 +8,7 @@ import { toast } from '../../parts/toasts.tsx';
 import { actOnTeam } from './act-on-team.ts';
 import { ActionButton } from './action-button.tsx';
 import { RoleBadge } from './badges.tsx';
-import { ConfirmDialog } from './confirm-dialog.tsx';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 
 /** Larger teams get a field that filters the members. */
 const filterFrom = 10;
