@@ -78,23 +78,27 @@ export function openWebPushGateway(options: WebPushGatewayOptions): PushGateway 
     const { host } = new URL(subscription.endpoint);
     const pausedMs = health.pausedMs(host);
     if (pausedMs > 0) return { kind: 'retry', reason: `${host} is unavailable`, afterMs: pausedMs };
-    const failed = (result: PushResult): PushResult => {
+    const failed = (reason: string, afterMs: number | null): PushResult => {
       health.fail(host);
-      const { isTrouble: _, ...own } = { isTrouble: undefined, ...result };
-      return health.isOutage(host) ? ({ ...own, isTrouble: true } as PushResult) : own;
+      return {
+        kind: 'retry',
+        reason,
+        ...(afterMs === null ? {} : { afterMs }),
+        ...(health.isOutage(host) ? { isTrouble: true } : {}),
+      };
     };
     let response: Dispatcher.ResponseData;
     try {
       response = await post(subscription, form);
     } catch (error) {
-      return failed({ kind: 'retry', reason: `no response from ${host}: ${messageOf(error)}` });
+      return failed(`no response from ${host}: ${messageOf(error)}`, null);
     }
     // The push was accepted or not, whatever happens to the rest of the response.
     await response.body.dump({ limit: answerBytesMax }).catch(() => undefined);
-    const result = fromStatus(host, response);
-    if (response.statusCode >= 500) return failed(result);
+    if (response.statusCode >= 500)
+      return failed(`${host} returned ${response.statusCode}`, readRetryAfter(response.headers['retry-after']));
     health.succeed(host);
-    return result;
+    return fromStatus(host, response);
   };
 
   return {
@@ -145,7 +149,7 @@ function signatures({ subject, publicKey, privateKey }: Vapid, clock: Clock): (o
   };
 }
 
-/** https://www.rfc-editor.org/rfc/rfc8030#section-5 and the statuses that push services document. */
+/** The statuses below 500: https://www.rfc-editor.org/rfc/rfc8030#section-5 and what push services document. */
 function fromStatus(host: string, { statusCode: status, headers }: Dispatcher.ResponseData): PushResult {
   const reason = `${host} returned ${status}`;
   if (status >= 200 && status < 300) return { kind: 'accepted' };
