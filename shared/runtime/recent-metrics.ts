@@ -94,7 +94,7 @@ export class RecentMetrics {
       fanout_lag_records: fanoutLag,
       notifier_lag_records: notifierLag,
       queued_jobs: queues === null ? null : queues.reduce((sum, queue) => sum + queue.waiting + queue.delayed, 0),
-      open_streams: (await sumOf(metrics, 'tocsin_open_streams', () => true)) ?? 0,
+      open_streams: sumOf((await valuesOf(metrics, 'tocsin_open_streams')) ?? []),
     };
     return { atMs, totals, queues, sample };
   }
@@ -105,20 +105,22 @@ const orNull = <T>(read: () => Promise<T>): Promise<T | null> =>
 
 const publishOperations = new Set(['publish', 'publishByPut', 'publishJson', 'publishJsonByPut']);
 
+const requestsMetric = 'tocsin_http_request_seconds';
+
 async function readTotals(metrics: Registry): Promise<Reading['totals']> {
-  const requests = 'tocsin_http_request_seconds';
-  const isCount = ({ metricName }: Value) => metricName === `${requests}_count`;
-  const [publishes, serverErrors, pushes] = await Promise.all([
-    sumOf(
-      metrics,
-      requests,
-      (value) =>
-        isCount(value) && value.labels['status'] === '2xx' && publishOperations.has(String(value.labels['operation'])),
-    ),
-    sumOf(metrics, requests, (value) => isCount(value) && value.labels['status'] === '5xx'),
-    sumOf(metrics, 'tocsin_push_outcomes_total', ({ labels }) => labels['status'] === 'sent'),
+  const [measured, pushes] = await Promise.all([
+    valuesOf(metrics, requestsMetric),
+    valuesOf(metrics, 'tocsin_push_outcomes_total'),
   ]);
-  return { publishes: publishes ?? 0, serverErrors: serverErrors ?? 0, pushes };
+  const requests = measured?.filter(({ metricName }) => metricName === `${requestsMetric}_count`) ?? [];
+  return {
+    publishes: sumOf(
+      requests,
+      ({ labels }) => labels['status'] === '2xx' && publishOperations.has(String(labels['operation'])),
+    ),
+    serverErrors: sumOf(requests, ({ labels }) => labels['status'] === '5xx'),
+    pushes: pushes === null ? null : sumOf(pushes, ({ labels }) => labels['status'] === 'sent'),
+  };
 }
 
 interface Value {
@@ -127,10 +129,12 @@ interface Value {
   readonly labels: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** Returns the sum of a metric's values that match; null if the process does not have the metric. */
-async function sumOf(metrics: Registry, name: string, matches: (value: Value) => boolean): Promise<number | null> {
+/** Returns the values of a metric; null if the process does not have the metric. */
+async function valuesOf(metrics: Registry, name: string): Promise<readonly Value[] | null> {
   const metric = metrics.getSingleMetric(name);
   if (metric === undefined) return null;
-  const { values } = (await metric.get()) as { readonly values: readonly Value[] };
-  return values.filter(matches).reduce((sum, { value }) => sum + value, 0);
+  return ((await metric.get()) as { readonly values: readonly Value[] }).values;
 }
+
+const sumOf = (values: readonly Value[], matches: (value: Value) => boolean = () => true): number =>
+  values.filter(matches).reduce((sum, { value }) => sum + value, 0);
