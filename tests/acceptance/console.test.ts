@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { mailedLink } from '../support/mailbox.ts';
+import { openConsole, typeLogin } from '../support/open-console.ts';
 import { logIn, newRegistration, registerVerified, tryLogIn } from '../support/registration.ts';
 import { Client, createTopic, made, newTopicName, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
@@ -25,19 +26,8 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const here = ({ pathname, search, hash }: URL) => testStack().urls[0]! + pathname + search + hash;
   const pathOf = (page: Page) => new URL(page.url()).pathname;
 
-  async function typeLogin(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
-    await page.getByLabel('Email').fill(email);
-    await page.getByLabel('Password').fill(password);
-    await page.keyboard.press('Enter');
-  }
-
   /** Opens the path with a login. */
-  async function openAs(account: { email: string; password: string }, path: string): Promise<Page> {
-    const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`);
-    await typeLogin(page, account);
-    await page.waitForURL((url) => url.pathname === path);
-    return page;
-  }
+  const openAs = (account: { email: string; password: string }, path: string) => openConsole(chromium, account, path);
 
   test('registers, verifies the email, logs in, creates a topic, publishes to it and logs out', async () => {
     const person = newRegistration();

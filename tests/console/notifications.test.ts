@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { openConsole } from '../support/open-console.ts';
 import { createTopic } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 
@@ -14,10 +15,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await owner.post('/api/subscriptions', { topic_name: name });
     for (const priority of [1, 2, 3, 4, 5])
       await owner.post('/', { topic: name, message: 'It works', priority, tags: [`p${priority}`] });
-    const page = await chromium.open(`/console/login?next=${encodeURIComponent(`/console/topics/${name}`)}`);
-    await page.getByLabel('Email').fill(owner.email);
-    await page.getByLabel('Password').fill(owner.password);
-    await page.keyboard.press('Enter');
+    const page = await openConsole(chromium, owner, `/console/topics/${name}`);
     await page.getByRole('link', { name: 'Notifications' }).click();
     await page.getByRole('heading', { name: 'Notifications', exact: true }).waitFor();
     return { page, name };

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { expectNoScrollbar, failure, findInaccessible, looks, ready } from '../support/page-quality.ts';
+import { openConsole } from '../support/open-console.ts';
 import { newRegistration } from '../support/registration.ts';
 import { Client, createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -43,11 +44,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const chromium = useChromium();
 
   async function openAs(account: { email: string; password: string }, path: string, options = {}): Promise<Page> {
-    const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`, options);
-    await page.getByLabel('Email').fill(account.email);
-    await page.getByLabel('Password').fill(account.password);
-    await page.keyboard.press('Enter');
-    await page.waitForURL((url) => url.pathname === path);
+    const page = await openConsole(chromium, account, path, options);
     await ready(page);
     return page;
   }

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { typeLogin } from '../support/open-console.ts';
 import { logIn, registerVerified } from '../support/registration.ts';
 import { testStack } from '../support/stack.ts';
 
@@ -11,12 +12,6 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   const see = (page: Page, text: string) => page.getByText(text, { exact: true }).first().waitFor();
   const console = () => `${testStack().urls[0]}/console`;
-
-  async function typeLogin(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
-    await page.getByLabel('Email').fill(email);
-    await page.getByLabel('Password').fill(password);
-    await page.keyboard.press('Enter');
-  }
 
   async function twoTabs(): Promise<[Page, Page]> {
     const first = await chromium.open('/console/login');

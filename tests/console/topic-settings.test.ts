@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { openConsole } from '../support/open-console.ts';
 import { Client, createTopic, newTopicName } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 
@@ -10,10 +11,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const chromium = useChromium();
 
   async function openSettings(owner: Person, topic: string) {
-    const page = await chromium.open(`/console/login?next=${encodeURIComponent(`/console/topics/${topic}`)}`);
-    await page.getByLabel('Email').fill(owner.email);
-    await page.getByLabel('Password').fill(owner.password);
-    await page.keyboard.press('Enter');
+    const page = await openConsole(chromium, owner, `/console/topics/${topic}`);
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('heading', { name: 'Topic settings' }).waitFor();
     return page;

@@ -1,26 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { webPushSettings, writeSimulatorSettings } from '@tocsin/simulators/simulator-settings.ts';
-import { startWebPushSimulator } from '@tocsin/simulators/web-push-simulator.ts';
 import type { Page, Worker } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { createAccount, createTopic, type Account } from '../support/stack.ts';
-import { useOwnStack } from '../support/use-own-stack.ts';
+import { useWebPushStack } from '../support/use-web-push-stack.ts';
 
-const service = await startWebPushSimulator();
-const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-console-push-'));
-const { stack, store } = await useOwnStack({
-  RATE_LIMITS: 'off',
-  ...writeSimulatorSettings(folder, [webPushSettings(service)]),
-});
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
-});
+const { service, stack, store } = await useWebPushStack();
 
 /**
  * Replaces the Push API and the permission of a page: Chromium without windows has no push service and always denies

@@ -1,24 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { webPushSettings, writeSimulatorSettings } from '@tocsin/simulators/simulator-settings.ts';
-import { startWebPushSimulator, type WebPush } from '@tocsin/simulators/web-push-simulator.ts';
+import type { WebPush } from '@tocsin/simulators/web-push-simulator.ts';
 import { createAccount, createTopic, type Account } from '../support/stack.ts';
-import { useOwnStack } from '../support/use-own-stack.ts';
+import { useWebPushStack } from '../support/use-web-push-stack.ts';
 
-const service = await startWebPushSimulator();
-const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-web-push-'));
-const { stack, store } = await useOwnStack({
-  RATE_LIMITS: 'off',
-  ...writeSimulatorSettings(folder, [webPushSettings(service)]),
-});
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
-});
+const { service, stack, store } = await useWebPushStack();
 
 const person = (): Promise<Account> => createAccount(store, { tier: 'TEAM', urls: stack.urls });
 
