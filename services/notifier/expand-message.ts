@@ -33,9 +33,9 @@ export function recipientLookup(deliveries: Pick<Deliveries, 'topicsWithRecipien
 }
 
 /**
- * Adds a job for each message, edit and deletion of the batch whose topic has such subscribers. The jobs are stored
- * when it resolves, so the batch can be committed. A repeated batch adds the same jobs, which the queue ignores by
- * their IDs. Waits while the queue has no room, so that the records wait in the log.
+ * Adds a job for each message, edit and deletion of the batch whose topic has subscribers with notifications. The
+ * jobs are stored when it resolves, so the batch can be committed. A repeated batch adds the same jobs, which the queue
+ * ignores by their IDs. Waits while the queue has no room, so that the records wait in the log.
  *
  * Looks up whether topics have recipients without a cache: all messages of the batch are older than the result,
  * whereas a cached `no` would lose the first message after a subscription.
