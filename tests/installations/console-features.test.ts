@@ -129,6 +129,7 @@ describeUnlessMissing('the console of a server without Google login and mail ser
     const page = await chromium.open('/console/register');
     await register(page, email);
     await see(page, `This server does not send emails. Ask its operator to verify ${email}, then log in.`);
+    await see(page, `npx tocsin user verify ${email}`);
     const forgot = await chromium.open('/console/forgot-password');
     await see(forgot, 'This server does not send emails.');
     await requestLink(forgot, email);
