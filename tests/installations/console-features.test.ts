@@ -130,6 +130,9 @@ describeUnlessMissing('the console of a server without Google login and mail ser
     await register(page, email);
     await see(page, `This server does not send emails. Ask its operator to verify ${email}, then log in.`);
     await see(page, `npx tocsin user verify ${email}`);
+    // The line scrolls within the card.
+    const [card, field] = [page.locator('.card'), page.getByLabel('Email')];
+    expect((await field.boundingBox())!.width).toBeLessThan((await card.boundingBox())!.width);
     const forgot = await chromium.open('/console/forgot-password');
     await see(forgot, 'This server does not send emails.');
     await requestLink(forgot, email);
