@@ -10,6 +10,12 @@ interface PublishOptions extends ServerOptions {
   readonly priority?: string;
   readonly tags?: string;
   readonly markdown?: true;
+  readonly click?: string;
+  readonly action?: readonly string[];
+  readonly icon?: string;
+  readonly ttl?: string;
+  readonly silent?: true;
+  readonly sequenceId?: string;
   readonly patience: number;
   readonly json?: true;
 }
@@ -31,28 +37,50 @@ Examples:
     .option('--priority <1-5>', 'or min, low, default, high, max, urgent')
     .option('--tags <tags>', 'comma-separated')
     .option('--markdown', 'the text is Markdown')
+    .option('--click <url>', 'what a tap on the message opens')
+    .option(
+      '--action <action>',
+      "a button, such as 'view, Open, https://…' or 'ack, I have it'; up to three times",
+      (action: string, earlier: readonly string[] = []) => [...earlier, action],
+    )
+    .option('--icon <url>', 'an image at an https URL')
+    .option('--ttl <duration>', 'how long the message lives, such as 30m; at most the retention of the topic')
+    .option('--silent', 'push without sound, vibration or banner')
+    .option('--sequence-id <id>', 'replace the earlier message with this ID')
     .addOption(
       new Option('--patience <seconds>', 'how long to retry while the server is unavailable')
         .default(30)
         .argParser(wholeNumber(0, 86_400)),
     )
     .option('--json', 'print the published message as JSON')
-    .action(
-      async (
-        topic: string,
-        given: string | undefined,
-        { title, priority, tags, markdown, patience, json, ...options }: PublishOptions,
-      ) => {
-        const server = serverOf(options);
-        const message = given ?? (await readInput()).replace(/\r?\n$/, '');
-        const request = {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
-          body: JSON.stringify({ topic, message, title, priority, tags, markdown }),
-        };
-        const answer = await patiently(patience * 1_000, () => ask(server, '/', request));
-        const published = (await answer.json()) as { id: string };
-        process.stdout.write(`${json === true ? JSON.stringify(published) : published.id}\n`);
-      },
-    );
+    .action(async (topic: string, given: string | undefined, options: PublishOptions) => {
+      const { patience, json } = options;
+      const server = serverOf(options);
+      const message = given ?? (await readInput()).replace(/\r?\n$/, '');
+      const request = {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
+        body: JSON.stringify({ topic, message, ...fieldsOf(options) }),
+      };
+      const answer = await patiently(patience * 1_000, () => ask(server, '/', request));
+      const published = (await answer.json()) as { id: string };
+      process.stdout.write(`${json === true ? JSON.stringify(published) : published.id}\n`);
+    });
+}
+
+/** The message's fields in the JSON of a publish. */
+function fieldsOf(options: PublishOptions): Record<string, unknown> {
+  const { title, priority, tags, markdown, click, action, icon, ttl, silent, sequenceId } = options;
+  return {
+    title,
+    priority,
+    tags,
+    markdown,
+    click,
+    actions: action?.join(';'),
+    icon,
+    ttl,
+    silent,
+    sequence_id: sequenceId,
+  };
 }

@@ -9,6 +9,7 @@ import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts'
 import { knownNetworks } from '@tocsin/shared/collections/known-networks.ts';
 import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { messageLocks } from '@tocsin/shared/collections/message-locks.ts';
+import { messageSequences } from '@tocsin/shared/collections/message-sequences.ts';
 import { registrations } from '@tocsin/shared/collections/registrations.ts';
 import { retentionRuns } from '@tocsin/shared/collections/retention-runs.ts';
 import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
@@ -44,6 +45,7 @@ export const expiredDocuments: readonly ExpiredDocuments[] = [
   row('remove-old-invites', teamInvites, 'byExpiry', inviteKeptMs),
   // For a node with a slow clock, a key is still valid: more than the clock skew of nodes.
   row('remove-idempotency-keys', idempotencyKeys, 'byExpiry', hourMs),
+  row('remove-message-sequences', messageSequences, 'byExpiry', 0),
   // Locks of dead processes: long after any change has ended.
   row('remove-message-locks', messageLocks, 'byTime', hourMs),
   row('remove-old-audit-entries', auditOrigins, 'byTime', auditRetention),

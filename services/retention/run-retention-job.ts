@@ -53,7 +53,13 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
   };
   if (data.kind === 'clean-up-topic') return untilDone(cleanUpTopic(deps.engine, data.topicId, at));
   if (data.kind === 'erase-account')
-    return untilDone(eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, data.userId, at));
+    return untilDone(
+      eraseAccount(
+        { ...removalDeps(deps), deliveries: deps.engine.deliveries, messages: deps.engine.messages },
+        data.userId,
+        at,
+      ),
+    );
   const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);
   const hasMore = await (data.kind === 'sweep' ? runOnce(deps, sweep) : runSweep(deps, sweep));
   if (hasMore && sweep.continues === true) throw new RetryLater(continuePauseMs, 'more work remains');

@@ -12,6 +12,7 @@ import { mailTokens } from './mail-tokens.ts';
 import { messageLocks } from './message-locks.ts';
 import { quotaGuards } from './quota-guards.ts';
 import { subscriptions } from './subscriptions-collection.ts';
+import { messageSequences } from './message-sequences.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
 import { registrations } from './registrations.ts';
 import { retentionRuns, retentionStates } from './retention-runs.ts';
@@ -27,6 +28,7 @@ const all = [
   users,
   topics,
   idempotencyKeys,
+  messageSequences,
   apiKeys,
   topicTokens,
   loginSessions,

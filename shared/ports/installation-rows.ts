@@ -1,13 +1,17 @@
 import type { RecordType } from '../domain/messages/log-record.ts';
+import type { MessageExtras } from '../domain/messages/message-extras.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { Delivery } from './deliveries.ts';
 
 /** A stored message in an engine-independent form. */
-export interface MessageRow extends Omit<Message, 'isDeleted' | 'isEdited'> {
+export interface MessageRow extends Omit<Message, 'isDeleted' | 'isEdited' | 'publishedBy' | keyof MessageExtras> {
   /** Null for a stub: an edit or deletion whose message has not been stored. */
   readonly offset: number | null;
   /** The revision of the content, in the drivers' stored form. */
   readonly contentRev: number;
+  /** The stored forms of the extras and the publisher. */
+  readonly extras: string | null;
+  readonly publishedBy: string | null;
 }
 
 /** The record of an edit or deletion. */

@@ -11,6 +11,7 @@ import { idSource } from '../platform/ids.ts';
 import type { Claim } from '../ports/deliveries.ts';
 import type { New } from '../ports/documents.ts';
 import { auditBy, bySystem, type Audit } from '../collections/audit-log.ts';
+import { noExtras } from '../domain/messages/message-extras.ts';
 
 /** Unique IDs. */
 export const newId = idSource(() => Date.now());
@@ -162,6 +163,8 @@ export function newMessage(topicId: string, given: Partial<Message> = {}): Messa
     isEdited: false,
     deletedAt: null,
     editedAt: null,
+    ...noExtras,
+    publishedBy: null,
     ...given,
   };
 }

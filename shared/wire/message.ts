@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { actorKinds, type Actor } from '../domain/messages/actor.ts';
 import type { LogRecord } from '../domain/messages/log-record.ts';
+import { httpActionMethods, type MessageAction, type MessageExtras } from '../domain/messages/message-extras.ts';
 import type { Message, Priority, StoredMessage } from '../domain/messages/message.ts';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 
@@ -19,7 +21,35 @@ const example = {
   is_edited: false,
   deleted_at: null,
   edited_at: null,
+  click: 'https://status.example.com/backups',
+  actions: [{ action: 'view', label: 'Report', url: 'https://status.example.com/backups/1204', clear: false }],
+  icon_url: null,
+  silent: false,
+  requires_ack: false,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  published_by: { kind: 'api_key', name: 'backup job' },
 };
+
+export const actorSchema = z
+  .object({ kind: z.enum(actorKinds), name: z.string().nullable() })
+  .meta({ id: 'Actor', description: 'The username, or the name of the API key or topic token.' });
+
+const actionSchema = z
+  .discriminatedUnion('action', [
+    z.object({ action: z.literal('view'), label: z.string(), url: z.url(), clear: z.boolean() }),
+    z.object({
+      action: z.literal('http'),
+      label: z.string(),
+      url: z.url(),
+      method: z.enum(httpActionMethods),
+      headers: z.record(z.string(), z.string()),
+      body: z.string().nullable(),
+      clear: z.boolean(),
+    }),
+    z.object({ action: z.literal('ack'), label: z.string() }),
+  ])
+  .meta({ id: 'MessageAction' });
 
 /** A message, identical in responses, events, frames and log records. Every key is always present. */
 export const messageSchema = z
@@ -39,21 +69,43 @@ export const messageSchema = z
     is_edited: z.boolean(),
     deleted_at: z.iso.datetime().nullable(),
     edited_at: z.iso.datetime().nullable(),
+    click: z.string().nullable().describe('The URL that a tap on the message opens.'),
+    actions: z.array(actionSchema).max(3).describe('Buttons of the message.'),
+    icon_url: z.string().nullable().describe('The server never fetches it.'),
+    silent: z.boolean().describe('Pushed without sound, vibration or banner.'),
+    requires_ack: z.boolean().describe('Whether pushes repeat until the message is acknowledged.'),
+    acknowledged_at: z.iso.datetime().nullable(),
+    acknowledged_by: actorSchema.nullable(),
+    published_by: actorSchema.nullable().describe('Null for callers who do not manage the topic.'),
   })
   .meta({ id: 'Message', examples: [example] });
 
 type SchemaJson = z.infer<typeof messageSchema>;
 
-/** `tags` is read-only, so that the writer, which runs for each delivery, need not copy the list. */
-export type MessageJson = Omit<SchemaJson, 'tags'> & { readonly tags: readonly string[] };
+/** The lists are read-only, so that the writer, which runs for each delivery, need not copy them. */
+export type MessageJson = Omit<SchemaJson, 'tags' | 'actions' | 'acknowledged_by' | 'published_by'> & {
+  readonly tags: readonly string[];
+  readonly actions: readonly MessageAction[];
+  readonly acknowledged_by: ActorJson | null;
+  readonly published_by: ActorJson | null;
+};
+
+export type ActorJson = z.infer<typeof actorSchema>;
+
+/** `manager`: with `published_by`, for callers who manage the topic. */
+export type MessageView = 'reader' | 'manager';
 
 /**
- * Returns the message object with the topic's current name. The value of a Kafka record has no `offset`, because Kafka
- * assigns it.
+ * Returns the message object with the topic's current name. A message of the log has no `offset`, because the
+ * log assigns it.
  */
-export function toMessageJson(message: StoredMessage, topicName: string): MessageJson;
-export function toMessageJson(message: Message, topicName: string): Omit<MessageJson, 'offset'>;
-export function toMessageJson(message: Message | StoredMessage, topicName: string): Omit<MessageJson, 'offset'> {
+export function toMessageJson(message: StoredMessage, topicName: string, view: MessageView): MessageJson;
+export function toMessageJson(message: Message, topicName: string, view: MessageView): Omit<MessageJson, 'offset'>;
+export function toMessageJson(
+  message: Message | StoredMessage,
+  topicName: string,
+  view: MessageView,
+): Omit<MessageJson, 'offset'> {
   return {
     id: message.id,
     topic_id: message.topicId,
@@ -70,6 +122,34 @@ export function toMessageJson(message: Message | StoredMessage, topicName: strin
     is_edited: message.isEdited,
     deleted_at: isoOrNull(message.deletedAt),
     edited_at: isoOrNull(message.editedAt),
+    click: message.click,
+    actions: message.actions,
+    icon_url: message.iconUrl,
+    silent: message.isSilent,
+    requires_ack: message.requiresAck,
+    acknowledged_at: isoOrNull(message.acknowledgement?.at ?? null),
+    acknowledged_by: message.acknowledgement === null ? null : toActorJson(message.acknowledgement.by),
+    published_by: view === 'manager' && message.publishedBy !== null ? toActorJson(message.publishedBy) : null,
+  };
+}
+
+/** Returns the actor without the ID of its account. */
+export const toActorJson = ({ kind, name }: Actor): ActorJson => ({ kind, name });
+
+/**
+ * Returns the value of a Kafka record: the message object without its offset, and what the store needs beyond it, if it
+ * is not null.
+ */
+export function toRecordValue(message: Message, topicName: string): object {
+  const { acknowledgement, publishedBy } = message;
+  const additions = {
+    acknowledgement_note: acknowledgement?.note ?? null,
+    acknowledged_by_account: acknowledgement?.by.accountId ?? null,
+    published_by_account: publishedBy?.accountId ?? null,
+  };
+  return {
+    ...toMessageJson(message, topicName, 'manager'),
+    ...Object.fromEntries(Object.entries(additions).filter(([, value]) => value !== null)),
   };
 }
 
@@ -79,7 +159,7 @@ export function toMessageJson(message: Message | StoredMessage, topicName: strin
  */
 export function parseRecordValue(type: LogRecord['type'], timestamp: number, value: unknown): LogRecord {
   if (typeof value !== 'object' || value === null) throw new TypeError('not a message object');
-  const json = value as { readonly [field in keyof MessageJson]?: unknown };
+  const json = value as RecordValue;
   const message: Message = {
     id: expected('id', json.id, isText),
     topicId: expected('topic_id', json.topic_id, isText),
@@ -94,8 +174,44 @@ export function parseRecordValue(type: LogRecord['type'], timestamp: number, val
     isEdited: expected('is_edited', json.is_edited, isBoolean),
     deletedAt: json.deleted_at === null ? null : time('deleted_at', json.deleted_at),
     editedAt: json.edited_at === null ? null : time('edited_at', json.edited_at),
+    ...parseAdditions(json),
   };
   return { type, timestamp, message };
+}
+
+type RecordValue = {
+  readonly [
+    field in keyof MessageJson | 'acknowledgement_note' | 'acknowledged_by_account' | 'published_by_account'
+  ]?: unknown;
+};
+
+/** The fields that records of earlier versions do not have. */
+function parseAdditions(json: RecordValue): MessageExtras & Pick<Message, 'publishedBy'> {
+  const acknowledgedBy = parseActorJson(json, 'acknowledged_by');
+  return {
+    click: expectedOrNull('click', json.click, isText),
+    actions: json.actions === undefined ? [] : expected('actions', json.actions, isActions),
+    iconUrl: expectedOrNull('icon_url', json.icon_url, isText),
+    isSilent: expectedOrNull('silent', json.silent, isBoolean) ?? false,
+    requiresAck: expectedOrNull('requires_ack', json.requires_ack, isBoolean) ?? false,
+    acknowledgement:
+      acknowledgedBy === null
+        ? null
+        : {
+            at: time('acknowledged_at', json.acknowledged_at),
+            by: acknowledgedBy,
+            note: expectedOrNull('acknowledgement_note', json.acknowledgement_note, isText),
+          },
+    publishedBy: parseActorJson(json, 'published_by'),
+  };
+}
+
+function parseActorJson(json: RecordValue, field: 'acknowledged_by' | 'published_by'): Actor | null {
+  const actor = expectedOrNull(field, json[field], isActor);
+  if (actor === null) return null;
+  const accountField = `${field}_account` as const;
+  const accountId = expectedOrNull(accountField, json[accountField], isText);
+  return { kind: actor.kind, name: actor.name, accountId };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -103,10 +219,16 @@ const isBoolean = (value: unknown): value is boolean => typeof value === 'boolea
 const isPriority = (value: unknown): value is Priority =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 5;
 const isTags = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+const isActions = (value: unknown): value is MessageAction[] => z.array(actionSchema).safeParse(value).success;
+const isActor = (value: unknown): value is ActorJson => actorSchema.safeParse(value).success;
 
 function expected<T>(field: string, value: unknown, is: (value: unknown) => value is T): T {
   if (!is(value)) throw new TypeError(`not a message object: ${field}`);
   return value;
+}
+
+function expectedOrNull<T>(field: string, value: unknown, is: (value: unknown) => value is T): T | null {
+  return value === undefined || value === null ? null : expected(field, value, is);
 }
 
 function time(field: string, value: unknown): number {

@@ -1,3 +1,4 @@
+import { asReader } from '../support/as-reader.ts';
 import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -146,7 +147,7 @@ async function searchAll(
     expect(headers.get('x-total-count')).toBe(`${body.total}`);
     expect([body.limit, body.offset]).toEqual([size, (page - 1) * size]);
     expect(headers.get('x-page')).toBe(by === 'page' ? `${page}` : null);
-    messages.push(...body.messages);
+    messages.push(...body.messages.map(asReader));
     if (body.messages.length < size) return { messages, total: body.total };
   }
 }

@@ -67,7 +67,7 @@ test('returns all records, one per line, as in the log, and ends at the head', a
     lines.response.headers.get('x-accel-buffering'),
   ]).toEqual([200, 'application/x-ndjson', 'no-cache', 'no']);
   expect(await lines.ended).toBe('whole');
-  expect(lines.records).toEqual((await owner.get(log())).body.records);
+  expect(lines.records).toEqual((await stack.caller().get(log())).body.records);
 });
 
 test('start and limit work as with JSON, without a maximum for the limit', async () => {

@@ -5,6 +5,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
 import { createTopic, newAddress, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
+import { asReader } from '../support/as-reader.ts';
 
 const stack = useStack();
 let owner: Person;
@@ -72,7 +73,7 @@ test('open streams get edits and deletions as separate events, in order, without
   const topic = await createTopic(owner);
   const events = await followSse(topic.name);
   const frames = await followWebSocket(topic.name);
-  const { body: message } = await owner.publish(topic.name, 'first');
+  const message = asReader((await owner.publish(topic.name, 'first')).body);
   const path = `/api/${topic.name}/messages/${message.id}`;
   await eventually(() => events.length > 0 && frames.length > 0);
   const { edited_at } = (await owner.patch(path, { message: 'second' })).body;

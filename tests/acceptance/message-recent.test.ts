@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createTopic, newTopicName } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
+import { asReader } from '../support/as-reader.ts';
 
 const stack = useStack();
 let reader: Person;
@@ -16,7 +17,7 @@ beforeAll(async () => {
   unfollowed = await createTopic(reader); // owning a topic does not subscribe to it
   for (const { name } of followed) await reader.post('/api/subscriptions', { topic_name: name });
   for (let index = 0; index < 6; index += 1)
-    published.push((await other.publish(followed[index % 2]!.name, `${index}`)).body);
+    published.push(asReader((await other.publish(followed[index % 2]!.name, `${index}`)).body));
   await reader.publish(unfollowed.name, 'not followed');
 });
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createTopic, newTopicName } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
+import { asReader } from '../support/as-reader.ts';
 
 const stack = useStack();
 let reader: Person;
@@ -40,7 +41,7 @@ beforeAll(async () => {
       const {
         body: { event: _event, time: _time, expires: _expires, ...message },
       } = await person.post('/', json);
-      published.push(message);
+      published.push(person === reader ? message : asReader(message));
     }
   }
 });

@@ -34,6 +34,14 @@ test.each(['POST', 'PUT'])('%s publishes the body and returns the complete messa
     is_edited: false,
     deleted_at: null,
     edited_at: null,
+    click: null,
+    actions: [],
+    icon_url: null,
+    silent: false,
+    requires_ack: false,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    published_by: null,
   });
   expect(Date.parse(body.expires_at) - Date.parse(body.timestamp)).toBe(7 * 86_400_000);
 });

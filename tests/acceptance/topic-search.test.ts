@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createTopic, newTopicName, type Answer } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
+import { asReader } from '../support/as-reader.ts';
 
 const stack = useStack();
 let owner: Person;
@@ -23,7 +24,7 @@ beforeAll(async () => {
     const {
       body: { event: _event, time: _time, expires: _expires, ...message },
     } = await owner.post('/', { topic: topic.name, ...draft });
-    published.push(message);
+    published.push(asReader(message));
   }
 });
 

@@ -3,6 +3,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
 import { createTopic, newAddress, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
+import { asReader } from '../support/as-reader.ts';
 
 const stack = useStack();
 
@@ -34,7 +35,7 @@ test('frames are text with the flat message object and its type', async () => {
     const { socket, frames, parsed } = await connect(path);
     const { body } = await owner.publish(name, '{"type":"ping"}');
     await eventually(() => frames.length === 2);
-    expect(parsed()[1]).toEqual({ type: 'message', ...body });
+    expect(parsed()[1]).toEqual({ type: 'message', ...asReader(body) });
     expect(frames.map(({ isBinary }) => isBinary)).toEqual([false, false]);
     socket.terminate();
   }

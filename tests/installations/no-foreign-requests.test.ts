@@ -14,6 +14,8 @@ const trap = createServer((request, response) =>
 trap.on('connection', () => visits.push('a connection'));
 await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
 const trapUrl = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/trap`;
+/** A URL of an icon, which must be secure, with the same host. */
+const secureTrapUrl = trapUrl.replace('http:', 'https:');
 const expo = await startExpoSimulator();
 const { stack, store } = await useOwnStack({ EXPO_URL: expo.url, RATE_LIMITS: 'off' });
 afterAll(async () => {
@@ -59,30 +61,28 @@ test('never connects to a URL in a push token, device, topic, message or header'
   });
   expect(subscribed.status).toBe(201);
   const headers = Object.fromEntries(
-    [
-      'X-Icon',
-      'X-Attach',
-      'X-Click',
-      'X-Actions',
-      'X-Callback',
-      'X-Forward',
-      'Link',
-      'X-Original-URL',
-      'Referer',
-      'Origin',
-    ].map((name) => [name, trapUrl]),
+    ['X-Attach', 'X-Click', 'X-Callback', 'X-Forward', 'Link', 'X-Original-URL', 'Referer', 'Origin'].map((name) => [
+      name,
+      trapUrl,
+    ]),
   );
   const text = `![picture](${trapUrl}/a.png) <img src="${trapUrl}/b.png"> ${trapUrl}`;
   expect(
     (
-      await client.call('POST', `/${topic.name}?icon=${trapUrl}&attach=${trapUrl}`, {
+      await client.call('POST', `/${topic.name}?icon=${secureTrapUrl}&attach=${trapUrl}`, {
         text,
-        headers: { ...headers, 'X-Title': trapUrl, 'X-Tags': trapUrl, 'X-Markdown': 'true' },
+        headers: {
+          ...headers,
+          'X-Actions': `http, Open, ${trapUrl}`,
+          'X-Title': trapUrl,
+          'X-Tags': trapUrl,
+          'X-Markdown': 'true',
+        },
       })
     ).status,
   ).toBe(200);
   await client.call('POST', '/', {
-    json: { topic: topic.name, message: text, icon: trapUrl, attach: trapUrl, click: trapUrl, markdown: true },
+    json: { topic: topic.name, message: text, icon: secureTrapUrl, attach: trapUrl, click: trapUrl, markdown: true },
   });
   for (const path of ['/auth/google/login', `/auth/google/callback?code=a&state=b&iss=${trapUrl}`])
     await client.call('GET', path);

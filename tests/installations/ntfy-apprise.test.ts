@@ -50,7 +50,7 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
 
   test('ntfy:// with a topic token sends title, text and all supported fields', async () => {
     const query =
-      'priority=high&tags=backup,db&click=https://example.org&delay=1h&email=a@example.org&actions=view,Open,https://example.org';
+      'priority=high&tags=backup,db&click=https://example.org&email=a@example.org&actions=view%2COpen%2Chttps%3A%2F%2Fexample.org';
     await apprise(
       '-t',
       'Größe 📦',
@@ -65,6 +65,9 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
       message: 'Nightly backup\nfinished',
       priority: 4,
       tags: ['backup', 'db'],
+      click: 'https://example.org',
+      icon_url: expect.stringMatching(/^https:.*apprise/),
+      actions: [{ action: 'view', label: 'Open', url: 'https://example.org', clear: false }],
     });
   });
 

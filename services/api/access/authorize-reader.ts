@@ -30,7 +30,7 @@ export async function authorizeReader(
     isTopicRoute: true,
     isStream: false,
   });
-  const endReason = authorizeStream(deps, { caller, credential, topics: [topic] });
+  const endReason = authorizeStream(deps, { caller, credential, topics: [topic], managedTopics: new Set() });
   return {
     credential,
     endReason,

@@ -15,12 +15,14 @@ export interface AuthorizedStream {
   /** The credential; null if anonymous. */
   readonly credential: CredentialRef | null;
   readonly topics: readonly Topic[];
+  /** Updated with each check. */
+  readonly managedTopics: Set<string>;
 }
 
 /** Checks an open stream again: whether its credential is still valid and still grants access to its topics. */
 export function authorizeStream(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'directory'>,
-  { caller, credential, topics }: AuthorizedStream,
+  { caller, credential, topics, managedTopics }: AuthorizedStream,
 ): StreamRequest['authorize'] {
   return async (onTopic) => {
     const current = credential === null ? caller : await callerNow(deps, credential);
@@ -32,7 +34,10 @@ export function authorizeStream(
     for (const { id } of topics) {
       const topic = await deps.directory.topic(id);
       if (topic === null) return 'topic-deleted';
-      if (!mayUseTopic(current, topic, 'read', await roleOf(deps.directory, current, topic))) return 'access-lost';
+      const role = await roleOf(deps.directory, current, topic);
+      if (!mayUseTopic(current, topic, 'read', role)) return 'access-lost';
+      if (mayUseTopic(current, topic, 'manage', role)) managedTopics.add(id);
+      else managedTopics.delete(id);
       onTopic(topic);
     }
     return null;

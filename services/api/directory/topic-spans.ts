@@ -9,6 +9,8 @@ export interface TopicSpan {
   readonly ids: readonly string[];
   /** The name of each topic. */
   readonly names: ReadonlyMap<string, string>;
+  /** The topics that the account manages. */
+  readonly managed: ReadonlySet<string>;
 }
 
 /** The topics that queries of accounts cover. Cached, because they are collected from up to thousands of documents. */

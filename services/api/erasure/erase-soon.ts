@@ -8,8 +8,8 @@ import { removalDeps } from './removal-deps.ts';
 const batchesMax = 250;
 
 /**
- * Erases the data of a deleted account and enqueues the rest: immediately if there is more, and again after concurrent
- * writes have finished. The retention service handles failures, because the account is already deleted.
+ * Erases the data of a deleted account and enqueues the rest: immediately, and again after concurrent writes have
+ * finished. The retention service handles failures, because the account is already deleted.
  */
 export async function eraseSoon(
   deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'log' | 'makeId'>,
@@ -18,14 +18,14 @@ export async function eraseSoon(
   const { deliveries, jobQueue } = deps.engine;
   const lateWritesMs = lateWritesMsOf(deps.config);
   try {
-    const { hasMore } = await eraseAccount({ ...removalDeps(deps), deliveries }, userId, {
+    await eraseAccount({ ...removalDeps(deps), deliveries, messages: null }, userId, {
       now: deps.clock(),
       batchesMax,
       lateWritesMs: lateWritesMs,
     });
     await jobQueue.add(
       retentionQueue,
-      (hasMore ? [0, lateWritesMs] : [lateWritesMs]).map((delayMs) => eraseAccountJob(deps.makeId(), userId, delayMs)),
+      [0, lateWritesMs].map((delayMs) => eraseAccountJob(deps.makeId(), userId, delayMs)),
     );
   } catch (error) {
     deps.log.warn({ err: error, userId }, 'could not erase a deleted account, leaving it to the next sweep');

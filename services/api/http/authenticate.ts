@@ -125,14 +125,26 @@ function parseAuthorization(value: string): Credential {
 async function byLogin(deps: AuthenticateDeps, access: AccessToken): Promise<AccountCaller> {
   const session = await deps.directory.session(access.sessionId);
   if (session === null || session.userId !== access.userId) throw invalid();
-  return account(deps, { userId: access.userId, scopes: null, credentialId: session.id, expiresAt: access.expiresAt });
+  return account(deps, {
+    userId: access.userId,
+    name: null,
+    scopes: null,
+    credentialId: session.id,
+    expiresAt: access.expiresAt,
+  });
 }
 
 async function byApiKey(deps: AuthenticateDeps, secretHash: string): Promise<AccountCaller> {
   const key = await deps.directory.apiKey(secretHash);
   if (key === null || !key.isActive) throw invalid();
   if (key.expiresAt !== null && key.expiresAt <= deps.clock()) throw expired();
-  return account(deps, { userId: key.userId, scopes: key.scopes, credentialId: key.id, expiresAt: key.expiresAt });
+  return account(deps, {
+    userId: key.userId,
+    name: key.name,
+    scopes: key.scopes,
+    credentialId: key.id,
+    expiresAt: key.expiresAt,
+  });
 }
 
 async function byTopicToken(deps: AuthenticateDeps, secretHash: string): Promise<TopicTokenCaller> {
@@ -143,6 +155,7 @@ async function byTopicToken(deps: AuthenticateDeps, secretHash: string): Promise
   return {
     kind: 'topic-token',
     topicId: token.topicId,
+    name: token.name,
     permissions: token.permissions,
     credentialId: token.id,
     expiresAt: token.expiresAt,
@@ -164,10 +177,14 @@ async function requireStanding(deps: AuthenticateDeps, token: TopicToken): Promi
   if (!managesTopic(token.createdBy, topic, role)) throw invalid();
 }
 
-async function account(deps: AuthenticateDeps, by: Omit<AccountCaller, 'kind' | 'tier'>): Promise<AccountCaller> {
+/** `name`: null is the username. */
+async function account(
+  deps: AuthenticateDeps,
+  by: Omit<AccountCaller, 'kind' | 'tier' | 'name'> & { readonly name: string | null },
+): Promise<AccountCaller> {
   const user = await deps.directory.user(by.userId);
   if (user === null || !user.isActive) throw invalid();
-  return { kind: 'account', tier: tierInForce(user, deps.clock()), ...by };
+  return { kind: 'account', tier: tierInForce(user, deps.clock()), ...by, name: by.name ?? user.username };
 }
 
 /** The caller of a request without a credential. */

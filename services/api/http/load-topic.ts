@@ -1,8 +1,9 @@
-import { requireTopicAccess, type TopicAct } from '@tocsin/shared/domain/topics/access.ts';
+import { mayUseTopic, requireTopicAccess, type TopicAct } from '@tocsin/shared/domain/topics/access.ts';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import type { MessageView } from '@tocsin/shared/wire/message.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import type { Directory } from '../directory/directory.ts';
 import { requireAccount, type RequestContext } from './route.ts';
@@ -12,6 +13,12 @@ const topicNotFound = () => new AppError('not_found', 'Topic not found');
 /** The caller's role in the topic's team; only for accounts. */
 export function roleOf(directory: Directory, caller: Caller, topic: Topic): Promise<Role | null> {
   return caller.kind === 'account' ? directory.role(topic.teamId, caller.userId) : Promise.resolve(null);
+}
+
+/** What the caller sees of the topic's messages. */
+export async function messageView(directory: Directory, caller: Caller, topic: Topic): Promise<MessageView> {
+  if (caller.kind !== 'account') return 'reader';
+  return mayUseTopic(caller, topic, 'manage', await roleOf(directory, caller, topic)) ? 'manager' : 'reader';
 }
 
 /**

@@ -38,6 +38,7 @@ afterEach(() => own.closeAll());
 
 const accountOf = (userId: string, tier: Tier): AccountCaller => ({
   kind: 'account',
+  name: 'ann',
   userId,
   tier,
   scopes: null,
@@ -183,6 +184,7 @@ test('a topic token uses the rate limit of the topic’s owner, and an anonymous
   const topic = await engine.documents.insert(topics, newTopic(owner.id));
   const token: Caller = {
     kind: 'topic-token',
+    name: 'sensor',
     topicId: topic.id,
     permissions: ['write'],
     credentialId: newId(),

@@ -4,9 +4,17 @@ import { requestCeiling } from './request-ceiling.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const login = (credentialId: string) =>
-  ({ kind: 'account', userId: 'ann', tier: 'FREE', scopes: null, credentialId, expiresAt: null }) as const;
+  ({ kind: 'account', userId: 'ann', name: 'ann', tier: 'FREE', scopes: null, credentialId, expiresAt: null }) as const;
 const key = (credentialId: string) =>
-  ({ kind: 'account', userId: 'ann', tier: 'FREE', scopes: ['*'], credentialId, expiresAt: null }) as const;
+  ({
+    kind: 'account',
+    userId: 'ann',
+    name: 'job',
+    tier: 'FREE',
+    scopes: ['*'],
+    credentialId,
+    expiresAt: null,
+  }) as const;
 
 type Authenticated = Exclude<Caller, { kind: 'anonymous' }>;
 

@@ -1,10 +1,17 @@
-import { toMessageJson } from '@tocsin/shared/wire/message.ts';
+import type { Actor } from '@tocsin/shared/domain/messages/actor.ts';
+import { toActorJson, toMessageJson, type MessageView } from '@tocsin/shared/wire/message.ts';
 import type { RecordType } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 
 /** A message as in history, for a stream. */
 export const messageDelivery = (message: StoredMessage, topicName: string): Delivery =>
-  new Delivery({ offset: message.offset, type: 'message', message }, topicName);
+  recordDelivery({ offset: message.offset, type: 'message', message }, topicName);
+
+/** A record for streams, as readers of the topic see it. */
+export const recordDelivery = (
+  record: { offset: number; type: RecordType; message: StoredMessage },
+  topicName: string,
+): Delivery => new Delivery(record, topicName, JSON.stringify(toMessageJson(record.message, topicName, 'reader')));
 
 /** An estimate of the memory of the objects of a delivery and its message, without texts. */
 const overheadBytes = 1_000;
@@ -22,18 +29,44 @@ export class Delivery {
   /** An estimate of the memory of the record with its wire formats. */
   readonly bytes: number;
   readonly #json: string;
+  readonly #publishedBy: Actor | null;
+  #forManagers: Delivery | undefined;
   #sseChunk: Buffer | undefined;
   #sseEvent: Buffer | undefined;
   #frame: Buffer | undefined;
 
-  constructor(record: { offset: number; type: RecordType; message: StoredMessage }, topicName: string) {
+  constructor(
+    record: {
+      readonly offset: number;
+      readonly type: RecordType;
+      readonly message: Pick<StoredMessage, 'id' | 'topicId' | 'publishedBy'>;
+    },
+    topicName: string,
+    json: string,
+  ) {
     this.offset = record.offset;
     this.type = record.type;
     this.messageId = record.message.id;
     this.topicId = record.message.topicId;
     this.topicName = topicName;
-    this.#json = JSON.stringify(toMessageJson(record.message, topicName));
+    this.#publishedBy = record.message.publishedBy;
+    this.#json = json;
     this.bytes = overheadBytes + formats * Buffer.byteLength(this.#json);
+  }
+
+  /** Returns the same record as the view shows it. */
+  as(view: MessageView): Delivery {
+    if (view === 'reader' || this.#publishedBy === null) return this;
+    return (this.#forManagers ??= new Delivery(
+      {
+        offset: this.offset,
+        type: this.type,
+        message: { id: this.messageId, topicId: this.topicId, publishedBy: null },
+      },
+      this.topicName,
+      // The last field of the message object.
+      `${this.#json.slice(0, -'null}'.length)}${JSON.stringify(toActorJson(this.#publishedBy))}}`,
+    ));
   }
 
   /** The event without its `id:` line: `event: …`, `data: …` and the terminating empty line. */

@@ -92,6 +92,7 @@ function open(openSink: () => StreamSink = () => new TakingSink(), caller = anon
     caller,
     openSink,
     credential: null,
+    managedTopics: new Set(),
     isComposite: true,
     ready: {},
     topics: topics.map((topic) => ({ topic, position: null, positionId: null })),

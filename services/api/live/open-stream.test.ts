@@ -75,6 +75,7 @@ async function open(): Promise<StalledSink> {
     caller: { kind: 'anonymous', address: '192.0.2.1' },
     credential: null,
     topics: [{ topic, position: null, positionId: null }],
+    managedTopics: new Set(),
     isComposite: false,
     openSink: () => sink,
     ready: {},

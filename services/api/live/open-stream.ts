@@ -52,6 +52,8 @@ export interface StreamRequest {
   /** The caller's credential; null if anonymous. */
   readonly credential: CredentialRef | null;
   readonly topics: readonly StreamTopic[];
+  /** The IDs of those that the caller manages; kept current by `authorize`. */
+  readonly managedTopics: ReadonlySet<string>;
   /** Several topics on one stream: events contain the position of all topics. */
   readonly isComposite: boolean;
   /** Creates the sink; called once the stream can no longer be refused. */
@@ -115,7 +117,10 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
     authorize: authorizeWith(request.authorize, sent),
   });
   sink.ready({ ...request.ready, connection_id: deps.makeId() }, sent.line());
-  await run(deps, { sink, cursors, starts, deliver: (delivery) => sink.deliver(delivery, sent.moved(delivery)) });
+  const { managedTopics } = request;
+  const deliver = (delivery: Delivery) =>
+    sink.deliver(delivery.as(managedTopics.has(delivery.topicId) ? 'manager' : 'reader'), sent.moved(delivery));
+  await run(deps, { sink, cursors, starts, deliver });
 }
 
 /** A closure of `openStream` would retain the request with its headers. */

@@ -35,6 +35,7 @@ afterEach(() => streams.close());
 const anonymous: Caller = { kind: 'anonymous', address: '192.0.2.1' };
 const account = (userId: string): Caller => ({
   kind: 'account',
+  name: 'ann',
   userId,
   credentialId: 'id',
   scopes: null,
@@ -43,6 +44,7 @@ const account = (userId: string): Caller => ({
 });
 const byToken = (topicId: string): Caller => ({
   kind: 'topic-token',
+  name: 'sensor',
   topicId,
   permissions: ['read'],
   credentialId: 'id',

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
-import { Delivery } from './delivery.ts';
+import { messageDelivery, recordDelivery, type Delivery } from './delivery.ts';
 import { RecentBudget } from './recent-budget.ts';
 import { RecentMessages } from './recent-messages.ts';
 
@@ -16,8 +16,7 @@ const told = { now: 0, topicName: 'alarms' };
 
 function recentFrom(from: number, ...messages: StoredMessage[]): RecentMessages {
   const recent = new RecentMessages(from, new RecentBudget(64 * 1024 * 1024));
-  for (const message of messages)
-    recent.add(message, new Delivery({ offset: message.offset, type: 'message', message }, 'alarms'));
+  for (const message of messages) recent.add(message, messageDelivery(message, 'alarms'));
   return recent;
 }
 const shown = (deliveries: readonly Delivery[]) =>
@@ -74,7 +73,7 @@ test('gives up its messages when others use the budget, unless it was used more 
   ];
   const fill = (recent: RecentMessages) => {
     const message = at(1, { message: '.'.repeat(3_500) });
-    recent.add(message, new Delivery({ offset: 1, type: 'message', message }, 'alarms'));
+    recent.add(message, recordDelivery({ offset: 1, type: 'message', message }, 'alarms'));
   };
   fill(first);
   fill(second);

@@ -8,7 +8,7 @@ import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import type { Directory } from '../directory/directory.ts';
 import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
-import { Delivery, messageDelivery } from './delivery.ts';
+import { messageDelivery, recordDelivery, type Delivery } from './delivery.ts';
 import type { RecentBudget } from './recent-budget.ts';
 import { RecentMessages } from './recent-messages.ts';
 import type { StoreOutage } from './store-outage.ts';
@@ -302,7 +302,7 @@ export class TopicFeed {
     if (record.type !== 'message') this.#recent.change(record.message, this.#topicName);
     // Deleted since: the deletion arrives as a separate record.
     if (record.type === 'message' && record.message.isDeleted) return;
-    const delivery = new Delivery(record, this.#topicName);
+    const delivery = recordDelivery(record, this.#topicName);
     if (record.type === 'message') this.#recent.add(record.message, delivery);
     for (const listener of this.#listeners) listener(delivery);
   }

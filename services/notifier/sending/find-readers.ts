@@ -29,5 +29,5 @@ async function findTeamRoles(documents: Documents, topic: Topic): Promise<Readon
 
 /** The user as a login: a push shows no more than a login would. The tier does not matter for reading. */
 function asCaller(userId: string): AccountCaller {
-  return { kind: 'account', userId, tier: 'FREE', scopes: null, credentialId: 'push', expiresAt: null };
+  return { kind: 'account', userId, name: '', tier: 'FREE', scopes: null, credentialId: 'push', expiresAt: null };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import fc from 'fast-check';
 import { cutText, pushContent } from './push-payload.ts';
+import { noExtras } from '@tocsin/shared/domain/messages/message-extras.ts';
 
 const topic = { id: 'topic-1', name: 'alarms' };
 const message: Message = {
@@ -18,6 +19,8 @@ const message: Message = {
   isEdited: false,
   deletedAt: null,
   editedAt: null,
+  ...noExtras,
+  publishedBy: null,
 };
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

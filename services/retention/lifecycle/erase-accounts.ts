@@ -13,11 +13,15 @@ export async function eraseAccounts(deps: RetentionDeps, limit: SweepLimit): Pro
     ids: await findErasures(deps.engine.documents, accountsMax),
     idsMax: accountsMax,
     sweepOne: (userId) =>
-      eraseAccount({ ...removalDeps(deps), deliveries: deps.engine.deliveries }, userId, {
-        now: deps.clock(),
-        batchesMax,
-        lateWritesMs: deps.lateWritesMs,
-      }),
+      eraseAccount(
+        { ...removalDeps(deps), deliveries: deps.engine.deliveries, messages: deps.engine.messages },
+        userId,
+        {
+          now: deps.clock(),
+          batchesMax,
+          lateWritesMs: deps.lateWritesMs,
+        },
+      ),
     onFailure: (error, userId) => deps.log.error({ err: error, userId }, 'account erasure failed'),
   });
 }

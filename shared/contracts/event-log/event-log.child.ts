@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import type { LogRecord } from '../../domain/messages/log-record.ts';
 import type { EventLog } from '../../ports/event-log.ts';
+import { noExtras } from '../../domain/messages/message-extras.ts';
 
 const [, , mode, module_, address, group] = process.argv as [string, string, string, string, string, string];
 const { openEventLogAt } = (await import(module_)) as { openEventLogAt: (address: string) => Promise<EventLog> };
@@ -42,6 +43,8 @@ const record = (caller: number): LogRecord => ({
     isEdited: false,
     deletedAt: null,
     editedAt: null,
+    ...noExtras,
+    publishedBy: null,
   },
 });
 

@@ -13,6 +13,7 @@ import {
 } from './event-log.fixtures.ts';
 import { describeCrashes, describeMemberships, slowTestMs } from './event-log-members.contract.ts';
 import type { ConsumeOptions, EventLog } from '../../ports/event-log.ts';
+import { fullExtras } from '../messages/messages.fixtures.ts';
 
 /** A log's storage on its engine, which outlives the log and its process. */
 export interface EventLogPlace {
@@ -135,6 +136,7 @@ function appending(open: () => Promise<EventLog>): void {
       priority: 5,
       tags: ['ä', '🏷️', 'a,b'],
       markdown: true,
+      ...fullExtras,
     });
     const plain = testRecord({ message: ' ', title: null, priority: 1, tags: [] });
     for (const record of [full, plain]) await log.append(0, record, 'alarms');

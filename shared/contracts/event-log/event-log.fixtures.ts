@@ -4,6 +4,7 @@ import type { LogRecord, PlacedRecord } from '../../domain/messages/log-record.t
 import type { Message } from '../../domain/messages/message.ts';
 import { eventually } from '../../testing/eventually.ts';
 import type { EventLog } from '../../ports/event-log.ts';
+import { noExtras } from '../../domain/messages/message-extras.ts';
 
 /** A unique record. */
 export function testRecord(changes: Partial<Message> = {}): LogRecord {
@@ -25,6 +26,8 @@ export function testRecord(changes: Partial<Message> = {}): LogRecord {
       isEdited: false,
       deletedAt: null,
       editedAt: null,
+      ...noExtras,
+      publishedBy: null,
       ...changes,
     },
   };

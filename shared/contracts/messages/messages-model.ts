@@ -20,11 +20,20 @@ export class MessagesModel {
     const ofType = (type: RecordType) => ofMessage.filter(({ record }) => record.type === type);
     const first = ofType('message')[0];
     if (first === undefined) return null;
-    const content = (ofType('message_edited').at(-1) ?? first).record.message;
+    const changes = ofMessage.filter(({ record: { type } }) => type !== 'message' && type !== 'message_deleted');
+    const content = (changes.at(-1) ?? first).record.message;
     const deletions = ofType('message_deleted').map(({ record }) => record.message.deletedAt!);
     const deletedAt = deletions.length === 0 ? null : Math.min(...deletions);
-    const { timestamp, expiresAt } = first.record.message;
-    return { ...content, timestamp, expiresAt, offset: first.offset, isDeleted: deletedAt !== null, deletedAt };
+    const { timestamp, expiresAt, publishedBy } = first.record.message;
+    return {
+      ...content,
+      timestamp,
+      expiresAt,
+      publishedBy,
+      offset: first.offset,
+      isDeleted: deletedAt !== null,
+      deletedAt,
+    };
   }
 
   /** Returns the history, oldest first. */

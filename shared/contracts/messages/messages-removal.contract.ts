@@ -5,6 +5,7 @@ import {
   day,
   deleted,
   edited,
+  fullExtras,
   newId,
   published,
   removeExpired,
@@ -15,6 +16,25 @@ import {
 } from './messages.fixtures.ts';
 import { describeLifetimes, describeRecounting } from './messages-lifetimes.contract.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
+
+function describeForgetting(messages: () => Messages): void {
+  test('forgets an account as publisher and acknowledger, and changes nothing else', async () => {
+    const full = testMessage(newId(), fullExtras);
+    const { accountId } = fullExtras.publishedBy!;
+    const other = { kind: 'account', name: 'bob', accountId: newId() } as const;
+    const ofOther = testMessage(full.topicId, { publishedBy: other, click: `https://example.com/${accountId}` });
+    await messages().apply([published(1, full), published(2, ofOther)]);
+    await messages().forgetAccount(accountId!);
+    const by = { kind: 'account', name: null, accountId: null };
+    expect(await messages().find(full.id)).toEqual({
+      ...full,
+      offset: 1,
+      publishedBy: { kind: 'api_key', name: null, accountId: null },
+      acknowledgement: { ...full.acknowledgement, by, note: null },
+    });
+    expect(await messages().find(ofOther.id)).toEqual({ ...ofOther, offset: 2 });
+  });
+}
 
 /** Sweeps see all topics, so each test has its own store. */
 export function describeMessageRemoval({ newPlace }: MessagesFixture): void {
@@ -35,6 +55,7 @@ export function describeMessageRemoval({ newPlace }: MessagesFixture): void {
     );
     describeTopics(() => messages);
     describeEmptying(() => messages);
+    describeForgetting(() => messages);
     describePlanning(() => messages);
     describeHeld(() => messages);
     describeLifetimes(() => messages);

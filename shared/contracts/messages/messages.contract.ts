@@ -9,15 +9,17 @@ import { describeMessageRemoval } from './messages-removal.contract.ts';
 import { describeMessageSearch } from './messages-search.contract.ts';
 import { describeReconcile } from './messages-reconcile.contract.ts';
 import {
+  acknowledged,
   day,
   deleted,
   edited,
+  fullExtras,
   newId,
   published,
   testMessage,
   testTime,
-  type MessagesPlace,
   type MessagesFixture,
+  type MessagesPlace,
 } from './messages.fixtures.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
 
@@ -63,6 +65,7 @@ function describeApplying({ messages, freeOffset }: MessagesFixture): void {
       tags: Array.from({ length: 20 }, (_, index) => `tag "${index}" 🏷`),
       priority: 5,
       markdown: true,
+      ...fullExtras,
     });
     const plain = testMessage(full.topicId);
     await messages().apply([published(offset, full), published(offset + 1, plain)]);
@@ -134,6 +137,22 @@ function describeApplying({ messages, freeOffset }: MessagesFixture): void {
     await messages().apply([newer]);
     await messages().apply([edited(offset + 1, message, { message: 'first', editedAt: testTime + 1 })]);
     expect(await messages().find(message.id)).toEqual({ ...newer.record.message, offset });
+  });
+
+  test('an acknowledgement is a record of its own, and its message stays in history', async () => {
+    const offset = freeOffset();
+    const message = testMessage(newId(), { ...fullExtras, acknowledgement: null });
+    const taken = acknowledged(offset + 1, message);
+    await messages().apply([published(offset, message)]);
+    await messages().apply([taken]);
+    const shown = { ...taken.record.message, offset };
+    expect(await messages().find(message.id)).toEqual(shown);
+    expect(await messages().newest(message.topicId, { limit: 10, now: testTime })).toEqual([shown]);
+    const records = await messages().records(message.topicId, { from: 0, upTo: offset + 9, limit: 10, now: testTime });
+    expect(records.map(({ type, message: { acknowledgement } }) => [type, acknowledgement])).toEqual([
+      ['message', shown.acknowledgement],
+      ['message_acknowledged', shown.acknowledgement],
+    ]);
   });
 
   test('an edit without its message is invisible until the message arrives', async () => {

@@ -2,6 +2,8 @@ import type { PlacedRecord } from '../../domain/messages/log-record.ts';
 import { redacted, type Message } from '../../domain/messages/message.ts';
 import { idSource } from '../../platform/ids.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
+import type { Actor } from '../../domain/messages/actor.ts';
+import { noExtras, type Acknowledgement, type MessageExtras } from '../../domain/messages/message-extras.ts';
 
 /** A store used only by the test, which outlives its drivers and their processes. */
 export interface MessagesPlace {
@@ -44,6 +46,8 @@ export function testMessage(topicId: string, fields: Partial<Message> = {}): Mes
     isEdited: false,
     deletedAt: null,
     editedAt: null,
+    ...noExtras,
+    publishedBy: null,
     ...fields,
   };
 }
@@ -58,6 +62,41 @@ export function edited(offset: number, message: Message, fields: Partial<Message
   const editedAt = fields.editedAt ?? message.timestamp + 60_000;
   const after = { ...message, ...fields, isEdited: true, editedAt };
   return { partition: 0, offset, record: { type: 'message_edited', timestamp: editedAt, message: after } };
+}
+
+const ann: Actor = { kind: 'account', name: 'ann', accountId: '0198e0a1-7b5c-7000-8000-00000000a000' };
+
+/** All fields that most messages do not have. */
+export const fullExtras: MessageExtras & Pick<Message, 'publishedBy'> = {
+  click: 'myapp://doors/4?open=1',
+  iconUrl: 'https://example.com/ü.png',
+  actions: [
+    { action: 'view', label: '見る', url: 'https://example.com', clear: true },
+    {
+      action: 'http',
+      label: 'Close',
+      url: 'https://example.com/close',
+      method: 'PUT',
+      headers: { 'X-$a.b': '1' },
+      body: '{"open":false}',
+      clear: false,
+    },
+    { action: 'ack', label: 'I have it' },
+  ],
+  isSilent: true,
+  requiresAck: true,
+  acknowledgement: { at: testTime + 5, by: ann, note: 'on my way' },
+  publishedBy: { kind: 'api_key', name: 'door: front', accountId: ann.accountId },
+};
+
+/** The record of an acknowledgement. */
+export function acknowledged(offset: number, message: Message, at = message.timestamp + 30_000): PlacedRecord {
+  const acknowledgement: Acknowledgement = { at, by: ann, note: null };
+  return {
+    partition: 0,
+    offset,
+    record: { type: 'message_acknowledged', timestamp: at, message: { ...message, acknowledgement } },
+  };
 }
 
 /** The record of a deletion, with the redacted message. */

@@ -1,3 +1,4 @@
+import type { Actor } from '../messages/actor.ts';
 import type { Scope, TopicPermission } from './credentials.ts';
 import type { Tier } from './tiers.ts';
 
@@ -14,6 +15,8 @@ export interface AnonymousCaller {
 export interface AccountCaller {
   readonly kind: 'account';
   readonly userId: string;
+  /** The username of a login, or the name of an API key. */
+  readonly name: string;
   /** The effective tier. */
   readonly tier: Tier;
   /** The scopes of an API key; null for a login, which is not limited. */
@@ -27,6 +30,7 @@ export interface AccountCaller {
 export interface TopicTokenCaller {
   readonly kind: 'topic-token';
   readonly topicId: string;
+  readonly name: string;
   readonly permissions: readonly TopicPermission[];
   readonly credentialId: string;
   readonly expiresAt: number | null;
@@ -41,5 +45,17 @@ export function publisherId(caller: Caller): string {
       return `account:${caller.userId}`;
     case 'topic-token':
       return `token:${caller.credentialId}`;
+  }
+}
+
+/** The caller as readers see it. */
+export function actorOf(caller: Caller): Actor {
+  switch (caller.kind) {
+    case 'anonymous':
+      return { kind: 'anonymous', name: null, accountId: null };
+    case 'account':
+      return { kind: caller.scopes === null ? 'account' : 'api_key', name: caller.name, accountId: caller.userId };
+    case 'topic-token':
+      return { kind: 'topic_token', name: caller.name, accountId: null };
   }
 }

@@ -1,15 +1,24 @@
 import type { Message } from './message.ts';
 import type { TraceContext } from '../trace-context.ts';
 
-export type RecordType = 'message' | 'message_edited' | 'message_deleted';
+export const recordTypes = [
+  'message',
+  'message_edited',
+  'message_deleted',
+  'message_acknowledged',
+  'message_unacknowledged',
+] as const;
+export type RecordType = (typeof recordTypes)[number];
+
+export const changeTypes = recordTypes.slice(1) as Exclude<RecordType, 'message'>[];
 
 /**
- * A record of the event log. An edit or deletion has its own record with the whole message after the change, so that a
- * record can be applied without the earlier ones.
+ * A record of the event log. A change (an edit, a deletion, an acknowledgement or its withdrawal) has its own record
+ * with the whole message after the change, so that a record can be applied without the earlier ones.
  */
 export interface LogRecord {
   readonly type: RecordType;
-  /** Time of the publish, edit or deletion in milliseconds since the epoch; of a publish, the message's timestamp. */
+  /** Time of the publish or change in milliseconds since the epoch; of a publish, the message's timestamp. */
   readonly timestamp: number;
   readonly message: Message;
   /** The trace context of the request. Not all logs keep it: see the port. */

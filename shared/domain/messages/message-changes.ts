@@ -2,17 +2,20 @@ import type { LogRecord } from './log-record.ts';
 import { redacted, type Message, type StoredMessage } from './message.ts';
 
 /** The fields that an edit can replace; absent fields keep their values. */
-export interface MessageEdit {
-  readonly message?: string | undefined;
-  readonly title?: string | null | undefined;
-}
+export type MessageEdit = {
+  readonly [
+    F in keyof Pick<
+      Message,
+      'message' | 'title' | 'priority' | 'tags' | 'markdown' | 'click' | 'actions' | 'iconUrl' | 'isSilent'
+    >
+  ]?: Message[F] | undefined;
+};
 
 /** Returns the record of an edit of the current message. */
 export function editRecord(message: StoredMessage, edit: MessageEdit, now: number): LogRecord {
   const after: Message = {
     ...withoutOffset(message),
-    ...(edit.message === undefined ? {} : { message: edit.message }),
-    ...(edit.title === undefined ? {} : { title: edit.title }),
+    ...(Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined)) as Partial<Message>),
     isEdited: true,
     editedAt: now,
   };

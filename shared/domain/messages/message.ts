@@ -1,3 +1,6 @@
+import type { Actor } from './actor.ts';
+import { noExtras, type MessageExtras } from './message-extras.ts';
+
 /** 1 (lowest) to 5 (highest); default 3. */
 export type Priority = 1 | 2 | 3 | 4 | 5;
 
@@ -5,7 +8,7 @@ export type Priority = 1 | 2 | 3 | 4 | 5;
  * A message as published, without the topic's name (a topic can be renamed) and without its offset (which the event log
  * assigns). Times are milliseconds since the epoch.
  */
-export interface Message {
+export interface Message extends MessageExtras {
   /** UUIDv7, so that IDs sort by time. */
   readonly id: string;
   readonly topicId: string;
@@ -21,6 +24,8 @@ export interface Message {
   readonly isEdited: boolean;
   readonly deletedAt: number | null;
   readonly editedAt: number | null;
+  /** Null if unknown, as for messages of earlier versions. */
+  readonly publishedBy: Actor | null;
 }
 
 /** A message with the offset of its `message` record in the topic's partition. The offset never changes. */
@@ -37,5 +42,5 @@ export const messageLimits = {
 
 /** Returns the tombstone of a deleted message: its metadata without content. */
 export function redacted<M extends Message>(message: M, deletedAt: number): M {
-  return { ...message, message: '', title: null, tags: [], isDeleted: true, deletedAt };
+  return { ...message, ...noExtras, message: '', title: null, tags: [], isDeleted: true, deletedAt };
 }

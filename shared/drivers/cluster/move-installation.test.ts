@@ -17,6 +17,7 @@ import type { Engine } from '../../ports/engine.ts';
 import { newClaim, newDevice, newId, newMessage, newTopic, newUser } from '../../testing/builders.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '../../testing/test-engine.ts';
+import { fullExtras } from '../../contracts/messages/messages.fixtures.ts';
 
 const log = openLogger('test', 'silent');
 
@@ -76,6 +77,7 @@ describeWithEngines('an installation', (engines) => {
         tags: ['a', 'b'],
         priority: 5,
         markdown: true,
+        ...fullExtras,
       });
       const second = newMessage(made[1]!.id);
       for (const [topic, message] of [

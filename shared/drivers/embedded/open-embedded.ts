@@ -30,7 +30,12 @@ import { openSqliteDocuments } from './documents/sqlite-documents.ts';
 import { openSqliteEventLog } from './log/sqlite-event-log.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
 import { openSqliteJobQueue } from './jobs/sqlite-job-queue.ts';
-import { messagePlainMigration, messageSearchMigration, messagesMigration } from './messages/sqlite-message-schema.ts';
+import {
+  messageExtrasMigration,
+  messagePlainMigration,
+  messageSearchMigration,
+  messagesMigration,
+} from './messages/sqlite-message-schema.ts';
 import { openSqliteMessages } from './messages/sqlite-messages.ts';
 
 /**
@@ -47,6 +52,7 @@ const migrations: readonly Migration[] = [
   messagePlainMigration,
   { name: 'registrations, address changes, known networks, login sessions and audit entries', sql: '' },
   { name: 'browsers as devices, and the recipients by both flags', sql: '' },
+  messageExtrasMigration,
 ];
 
 const fileName = 'tocsin.db';

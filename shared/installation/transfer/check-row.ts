@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changeTypes } from '../../domain/messages/log-record.ts';
 import { platforms } from '../../domain/push/device.ts';
 import { deliveryStatuses } from '../../ports/deliveries.ts';
 import type { Row, StoreRows } from '../../ports/installation-rows.ts';
@@ -14,7 +15,7 @@ const schemas: { readonly [K in keyof StoreRows]: z.ZodType<StoreRows[K]> } = {
     lastMessageAt: time.nullable(),
   }),
   changes: z.strictObject({
-    type: z.enum(['message_edited', 'message_deleted']),
+    type: z.enum(changeTypes),
     topicId: z.string(),
     messageId: z.string(),
     offset: logOffset,
@@ -34,6 +35,9 @@ const schemas: { readonly [K in keyof StoreRows]: z.ZodType<StoreRows[K]> } = {
     contentRev: z.int(),
     editedAt: time.nullable(),
     deletedAt: time.nullable(),
+    // Absent in exports of earlier versions.
+    extras: z.string().nullable().default(null),
+    publishedBy: z.string().nullable().default(null),
   }),
   deliveries: z.strictObject({
     messageId: z.string(),

@@ -3,6 +3,7 @@ export const movedCollections: Readonly<Record<string, true | string>> = {
   users: true,
   topics: true,
   idempotencyKeys: true,
+  messageSequences: true,
   apiKeys: true,
   topicTokens: true,
   loginSessions: true,

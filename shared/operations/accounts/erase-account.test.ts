@@ -47,10 +47,11 @@ const batchesMax = 1_000;
 const lateWritesMs = 60_000;
 
 function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccountDeps {
-  const { documents, deliveries } = engine;
+  const { documents, deliveries, messages } = engine;
   return {
     documents,
     deliveries,
+    messages,
     makeId: newId,
     clock: () => Date.now(),
     audit: testAudit,

@@ -1,4 +1,5 @@
 import { topicChange, type Change } from '../../domain/change.ts';
+import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import type { Deliveries } from '../../ports/deliveries.ts';
 import { write, type Documents, type Write } from '../../ports/documents.ts';
 import { accountErasures, type AccountErasure } from '../../collections/account-erasures.ts';
@@ -27,6 +28,8 @@ import { users } from '../../collections/users.ts';
 
 export interface EraseAccountDeps extends RemoveTeamDeps {
   readonly deliveries: Pick<Deliveries, 'removeOfUser'>;
+  /** Null in a request, which cannot wait until all messages are read; the report then has more. */
+  readonly messages: Pick<MessageRetention, 'forgetAccount'> | null;
 }
 
 /** Documents per commit, so that a commit does not block others. */
@@ -58,7 +61,9 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
     ],
     at.batchesMax,
   );
-  if (report.hasMore || erasure.requestedAt + at.lateWritesMs > at.now) return report;
+  if (report.hasMore || deps.messages === null) return { ...report, hasMore: true };
+  await deps.messages.forgetAccount(userId);
+  if (erasure.requestedAt + at.lateWritesMs > at.now) return report;
   if ((await documents.count(topics, { index: 'byOwner', equals: { ownerId: userId } })) > 0) return report;
   await documents.commit([write.remove(quotaGuards, userId), write.remove(accountErasures, userId)]);
   return report;

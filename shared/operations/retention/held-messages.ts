@@ -37,7 +37,7 @@ async function* linesOf(
 ): AsyncGenerator<readonly string[], void> {
   for (let after = -1; ;) {
     const page = await messages.held(id, { after, time, limit: pageSize });
-    if (page.length > 0) yield page.map((message) => JSON.stringify(toMessageJson(message, name)));
+    if (page.length > 0) yield page.map((message) => JSON.stringify(toMessageJson(message, name, 'manager')));
     if (page.length < pageSize) return;
     after = page.at(-1)!.offset;
   }

@@ -45,6 +45,12 @@ export interface MessageRetention {
   redactDeleted(time: number, limit: number, except?: readonly string[]): Promise<number>;
 
   /**
+   * Removes the account's name and ID from the messages that it published or acknowledged. Reads all messages, which
+   * takes some seconds per million, without blocking other calls. Idempotent.
+   */
+  forgetAccount(accountId: string): Promise<void>;
+
+  /**
    * Sets the expiry of the topic's messages to `lifetimeMs` after their timestamp; with `onlyLonger`, only extends it.
    * Reads the first `limit` messages after the offset `after`; messages that expired by `now` stay expired. Resolves
    * with the offset of the last message read, or null when none is left. Idempotent.

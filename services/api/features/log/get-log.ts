@@ -3,11 +3,12 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
+import { recordTypes } from '@tocsin/shared/domain/messages/log-record.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
-import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
+import { messageSchema, toMessageJson, type MessageView } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { loadTopic } from '../../http/load-topic.ts';
+import { loadTopic, messageView } from '../../http/load-topic.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Reply, type RequestContext, type Route } from '../../http/route.ts';
 import { authorizeReader, waitAsReader } from '../../access/authorize-reader.ts';
@@ -22,7 +23,7 @@ const pageMax = 1_000;
 
 const recordSchema = z.object({
   offset: z.int(),
-  type: z.enum(['message', 'message_edited', 'message_deleted']),
+  type: z.enum(recordTypes),
   timestamp: z.iso.datetime(),
   message: messageSchema,
 });
@@ -109,11 +110,12 @@ async function replyWithPage(
 ): Promise<Reply> {
   const { topic, from } = asked;
   const records = await firstRecords(deps, context, asked);
+  const view = await messageView(deps.directory, context.caller, topic);
   return {
     status: 200,
     body: {
       topic: topic.name,
-      records: records.map((record) => recordJson(record, topic.name)),
+      records: records.map((record) => recordJson(record, topic.name, view)),
       next_offset: records.length === 0 ? from : records.at(-1)!.offset + 1,
     },
   };
@@ -129,6 +131,7 @@ async function answerWithLines(
 ): Promise<void> {
   const { topic, from, limit = Infinity, follow } = asked;
   const authorization = await authorizeReader(deps, context, topic);
+  const view = await messageView(deps.directory, context.caller, topic);
   await streamLog(deps, {
     caller: context.caller,
     credential: authorization.credential,
@@ -139,7 +142,7 @@ async function answerWithLines(
     response: context.response,
     first: () =>
       firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
-    line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName))}\n`,
+    line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName, view))}\n`,
     authorize: authorization.endReason,
   });
 }
@@ -189,11 +192,11 @@ async function startOf(
   return offset ?? settled + 1;
 }
 
-function recordJson(record: TopicRecord, topicName: string) {
+function recordJson(record: TopicRecord, topicName: string, view: MessageView) {
   return {
     offset: record.offset,
     type: record.type,
     timestamp: toIso(record.timestamp),
-    message: toMessageJson(record.message, topicName),
+    message: toMessageJson(record.message, topicName, view),
   };
 }

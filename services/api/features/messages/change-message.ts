@@ -4,17 +4,12 @@ import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { reachesTier, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
-import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
 import { withMessageLocked } from '@tocsin/shared/collections/message-locks.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { openTopicByName, pathId } from '../../http/load-topic.ts';
 import type { RequestContext } from '../../http/route.ts';
-
-/**
- * How long a change waits for its document. The change is already durable, and the fan-out stores missing documents.
- */
-const storeMsMax = 2_000;
+import { appendChange } from '../../storing/append-change.ts';
 
 export interface ManagedMessage {
   readonly topic: Topic;
@@ -80,7 +75,7 @@ export function changeMessage<R extends LogRecord | null>(
   { topic, messageId }: ManagedMessage,
   { action, decide }: MessageChange<R>,
 ): Promise<{ before: StoredMessage; record: R }> {
-  const { eventLog, documents } = deps.engine;
+  const { documents } = deps.engine;
   return withMessageLocked({ documents, clock: deps.clock }, messageId, async () => {
     const before = await findShown(deps, topic, messageId);
     const record = decide(before, deps.clock());
@@ -88,23 +83,7 @@ export function changeMessage<R extends LogRecord | null>(
     const audit = auditOf(deps, context);
     const within = { type: 'topic', id: topic.id } as const;
     await documents.commit(audit({ action, subject: { id: messageId }, within, details: {} }));
-    const offset = await eventLog.append(topic.partition, record, topic.name);
-    await storeSoon(deps, topic, { offset, record });
+    await appendChange(deps, topic, record);
     return { before, record };
   });
-}
-
-/** Never rejects: the log has the record. */
-async function storeSoon(
-  deps: Pick<ApiDeps, 'engine' | 'log'>,
-  { id, partition }: Topic,
-  placed: { offset: number; record: LogRecord },
-): Promise<void> {
-  const stored = deps.engine.messages.apply([{ partition, ...placed }]).catch((error: unknown) => {
-    deps.log.warn(
-      { err: error, topicId: id, offset: placed.offset },
-      'change not stored inline, leaving it to the fan-out',
-    );
-  });
-  await settledWithin(storeMsMax, [stored]);
 }

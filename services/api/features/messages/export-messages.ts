@@ -36,7 +36,7 @@ async function* messagesOf(
       limit: pageSize,
       now: clock(),
     });
-    if (page.length > 0) yield page.map((message) => toMessageJson(message, topic.name));
+    if (page.length > 0) yield page.map((message) => toMessageJson(message, topic.name, 'manager'));
     if (page.length < pageSize) return;
     after = page.at(-1)!.offset;
   }

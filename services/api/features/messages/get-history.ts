@@ -3,7 +3,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { loadTopic } from '../../http/load-topic.ts';
+import { loadTopic, messageView } from '../../http/load-topic.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { waitAsReader } from '../../access/authorize-reader.ts';
@@ -50,10 +50,11 @@ export function getHistory(
       if (messages.length === 0 && query.wait > 0) {
         messages = await waitAsReader(deps, context, topic, { waitMs: query.wait * 1_000, read: readPage });
       }
+      const view = await messageView(deps.directory, context.caller, topic);
       return {
         status: 200,
         body: {
-          messages: messages.map((message) => toMessageJson(message, topic.name)),
+          messages: messages.map((message) => toMessageJson(message, topic.name, view)),
           topic: topic.name,
           count: messages.length,
         },

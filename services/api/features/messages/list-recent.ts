@@ -1,6 +1,6 @@
 import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
+import { messageSchema } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { TopicSpan } from '../../directory/topic-spans.ts';
@@ -8,7 +8,7 @@ import { findOwnSubscription } from '../../access/find-own-subscription.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topics.ts';
-import { subscribedTopics } from './searchable-topics.ts';
+import { spanOf, subscribedTopics, toSpanJson } from './searchable-topics.ts';
 
 /** `GET /api/messages/recent`: the newest messages of the caller's subscriptions. */
 export function listRecent(deps: Pick<ApiDeps, 'directory' | 'engine' | 'topicSpans'>): Route {
@@ -28,22 +28,22 @@ export function listRecent(deps: Pick<ApiDeps, 'directory' | 'engine' | 'topicSp
     errors: namedTopicErrors,
     load: (context) => loadNamedTopic(deps, context),
     async handle(context, { loaded: named, query: { limit } }) {
-      const { ids, names } =
+      const span =
         named === null
           ? await subscribedTopics(deps, context.account())
           : await ifSubscribed(deps, context.account(), named);
-      const messages = await deps.engine.messages.recent(ids, { limit, now: context.now });
-      return { status: 200, body: messages.map((message) => toMessageJson(message, names.get(message.topicId)!)) };
+      const messages = await deps.engine.messages.recent(span.ids, { limit, now: context.now });
+      return { status: 200, body: toSpanJson(span, messages) };
     },
   });
 }
 
 /** The named topic, readable by the caller, if the caller is subscribed to it. */
 async function ifSubscribed(
-  { engine }: Pick<ApiDeps, 'engine'>,
-  { userId }: AccountCaller,
+  deps: Pick<ApiDeps, 'directory' | 'engine'>,
+  caller: AccountCaller,
   topic: Topic,
 ): Promise<TopicSpan> {
-  const isSubscribed = (await findOwnSubscription(engine.documents, userId, topic.id)) !== null;
-  return isSubscribed ? { ids: [topic.id], names: new Map([[topic.id, topic.name]]) } : { ids: [], names: new Map() };
+  const isSubscribed = (await findOwnSubscription(deps.engine.documents, caller.userId, topic.id)) !== null;
+  return isSubscribed ? spanOf(deps, caller, topic) : { ids: [], names: new Map(), managed: new Set() };
 }

@@ -1,4 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { parseDuration } from '@tocsin/shared/domain/parse-duration.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { timeOfId } from '@tocsin/shared/platform/ids.ts';
 import { nilId } from '../../live/resolve-position.ts';
@@ -10,8 +11,6 @@ export type Since =
   /** Includes this instant; Unix time in milliseconds. */
   | { readonly kind: 'time'; readonly time: number };
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /**
  * Parses `since` of `GET /{topic}/json`: `all`, a message ID, an ISO 8601 time (UTC without an offset), Unix seconds
  * with or without a fraction, or a duration before now (`30s`, `10m`, `2h`, `7d`). Throws 422 for anything else.
@@ -19,8 +18,8 @@ const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600
 export function parseSince(text: string, now: number): Since {
   if (text === 'all' || text === nilId) return { kind: 'all' };
   if (timeOfId(text) !== null) return { kind: 'id', id: text.toLowerCase() };
-  const duration = /^(\d{1,9})([smhd])$/.exec(text);
-  if (duration !== null) return { kind: 'time', time: Math.max(0, now - Number(duration[1]) * unitMs[duration[2]!]!) };
+  const durationMs = parseDuration(text);
+  if (durationMs !== null) return { kind: 'time', time: Math.max(0, now - durationMs) };
   if (/^\d{1,12}(\.\d{1,9})?$/.test(text)) return { kind: 'time', time: Math.round(Number(text) * 1_000) };
   const time = parseTime(text);
   if (time === null) {

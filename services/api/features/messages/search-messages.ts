@@ -5,7 +5,7 @@ import { route, type Route } from '../../http/route.ts';
 import { requireOrdered } from './filter-fields.ts';
 import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topics.ts';
 import { findSearchPage, searchFields, searchPageFields } from './search-page.ts';
-import { searchableTopics } from './searchable-topics.ts';
+import { searchableTopics, spanOf } from './searchable-topics.ts';
 
 const filtersSchema = z.object({
   topic: z.string().nullable(),
@@ -44,15 +44,9 @@ export function searchMessages(deps: Pick<ApiDeps, 'directory' | 'engine' | 'top
     errors: namedTopicErrors,
     load: (context) => loadNamedTopic(deps, context),
     async handle(context, { loaded: named, query }) {
-      const { ids, names } =
-        named === null
-          ? await searchableTopics(deps, context.account())
-          : { ids: [named.id], names: new Map([[named.id, named.name]]) };
-      const { headers, body } = await findSearchPage(deps, query, {
-        topicIds: ids,
-        now: context.now,
-        nameOf: ({ topicId }) => names.get(topicId)!,
-      });
+      const span =
+        named === null ? await searchableTopics(deps, context.account()) : await spanOf(deps, context.caller, named);
+      const { headers, body } = await findSearchPage(deps, query, { span, now: context.now });
       const filters: z.infer<typeof filtersSchema> = {
         topic: named?.name ?? null,
         priority_min: query.priority_min ?? null,

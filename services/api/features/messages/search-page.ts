@@ -1,9 +1,10 @@
-import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { MessageFilter } from '@tocsin/shared/domain/messages/message-filter.ts';
-import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
+import { messageSchema } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
+import type { TopicSpan } from '../../directory/topic-spans.ts';
+import { toSpanJson } from './searchable-topics.ts';
 import { dateFields, filterFields, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
 
 /** Parameters of a search for messages. */
@@ -27,18 +28,18 @@ export const searchPageFields = {
 export async function findSearchPage(
   { engine }: Pick<ApiDeps, 'engine'>,
   query: z.output<z.ZodObject<typeof searchFields>>,
-  of: Pick<MessageFilter, 'topicIds' | 'now'> & {
-    readonly includesDeleted?: boolean;
-    readonly nameOf: (message: StoredMessage) => string;
-  },
+  of: Pick<MessageFilter, 'now'> & { readonly includesDeleted?: boolean; readonly span: TopicSpan },
 ) {
   const page = pageOf(query);
   const text = query.q ?? null;
-  const { messages, total } = await engine.messages.search(toFilter(query, { ...of, text }), page);
+  const { messages, total } = await engine.messages.search(
+    toFilter(query, { ...of, topicIds: of.span.ids, text }),
+    page,
+  );
   return {
     headers: pageHeaders(page, total),
     body: {
-      messages: messages.map((message) => toMessageJson(message, of.nameOf(message))),
+      messages: toSpanJson(of.span, messages),
       total,
       limit: page.limit,
       offset: page.offset,

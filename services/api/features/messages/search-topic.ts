@@ -5,6 +5,7 @@ import { openTopicByName } from '../../http/load-topic.ts';
 import { queryBoolean } from '../../http/paging.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { requireOrdered } from './filter-fields.ts';
+import { spanOf } from './searchable-topics.ts';
 import { findSearchPage, searchFields, searchPageFields } from './search-page.ts';
 
 /** `GET /api/topics/{name}/messages`: a topic's messages by text, tags, priority and time, newest first. */
@@ -36,12 +37,11 @@ export function searchTopic(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route 
       description: 'A page of messages and the total',
     },
     load: (context) => loadSearched(deps, context),
-    async handle({ now }, { loaded: topic, query }) {
+    async handle({ caller, now }, { loaded: topic, query }) {
       const { headers, body } = await findSearchPage(deps, query, {
-        topicIds: [topic.id],
+        span: await spanOf(deps, caller, topic),
         now,
         includesDeleted: query.include_deleted,
-        nameOf: () => topic.name,
       });
       return { status: 200, headers, body: { ...body, topic: topic.name } };
     },

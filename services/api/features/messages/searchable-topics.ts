@@ -1,12 +1,16 @@
-import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
-import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { mayUseTopic, type TopicAct } from '@tocsin/shared/domain/topics/access.ts';
+import type { AccountCaller, Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { subscriptions, subscriptionsPerAccount } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { findRoles } from '@tocsin/shared/collections/teams.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { toMessageJson, type MessageJson } from '@tocsin/shared/wire/message.ts';
+import type { Directory } from '../../directory/directory.ts';
 import type { TopicSpan, TopicSpans } from '../../directory/topic-spans.ts';
+import { messageView } from '../../http/load-topic.ts';
 
 /** The limit of topics of an account, including those of its teams. */
 const topicsPerOwner = 10_000;
@@ -41,7 +45,7 @@ export function subscribedTopics(
 ): Promise<TopicSpan> {
   return topicSpans.get(keyOf('subscribed', caller), async () => {
     const found = await subscribed(documents, caller.userId);
-    const needsRoles = found.some(({ accessLevel, teamId }) => accessLevel === 'private' && teamId !== null);
+    const needsRoles = found.some(({ teamId }) => teamId !== null);
     return readable(caller, found, needsRoles ? await findRoles(documents, caller.userId) : new Map());
   });
 }
@@ -51,9 +55,11 @@ const keyOf = (span: 'searchable' | 'subscribed', { userId, scopes }: AccountCal
   `${span} ${scopes === null ? 'login' : 'key'} ${userId}`;
 
 function readable(caller: AccountCaller, found: readonly Topic[], roles: ReadonlyMap<string, Role>): TopicSpan {
-  const open = found.filter((topic) => mayUseTopic(caller, topic, 'read', roles.get(topic.teamId ?? '') ?? null));
+  const may = (topic: Topic, act: TopicAct) => mayUseTopic(caller, topic, act, roles.get(topic.teamId ?? '') ?? null);
+  const open = found.filter((topic) => may(topic, 'read'));
   const names = new Map(open.map(({ id, name }) => [id, name]));
-  return { ids: [...names.keys()], names };
+  const managed = new Set(open.filter((topic) => may(topic, 'manage')).map(({ id }) => id));
+  return { ids: [...names.keys()], names, managed };
 }
 
 async function subscribed(documents: Documents, userId: string): Promise<Topic[]> {
@@ -79,4 +85,22 @@ async function ofTeams(documents: Documents, roles: ReadonlyMap<string, Role>): 
     if (found.length >= topicsMax) break;
   }
   return found;
+}
+
+/** The span of one topic that the caller may read. */
+export async function spanOf(
+  { directory }: { readonly directory: Directory },
+  caller: Caller,
+  topic: Topic,
+): Promise<TopicSpan> {
+  const { id, name } = topic;
+  const view = await messageView(directory, caller, topic);
+  return { ids: [id], names: new Map([[id, name]]), managed: new Set(view === 'manager' ? [id] : []) };
+}
+
+/** Returns the JSON of messages of the span. */
+export function toSpanJson({ names, managed }: TopicSpan, messages: readonly StoredMessage[]): MessageJson[] {
+  return messages.map((message) =>
+    toMessageJson(message, names.get(message.topicId)!, managed.has(message.topicId) ? 'manager' : 'reader'),
+  );
 }

@@ -1,18 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import type { MessageExtras } from '@tocsin/shared/domain/messages/message-extras.ts';
 import { messageLimits, type Priority } from '@tocsin/shared/domain/messages/message.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { decodeHeader } from './decode-header.ts';
-import type { FieldParsers } from './parse-fields.ts';
+import { parseActions } from '../../http/message-extras/parse-actions.ts';
+import { parseClick, parseFlag, parseIcon, parseTtl } from '../../http/message-extras/parse-extras.ts';
+import type { FieldParsers } from '../../http/message-extras/parse-fields.ts';
 import type { RenderedMessage } from './templates/rendered-message.ts';
 
 /** The publisher's fields of a message, validated. */
-export interface MessageFields {
+export interface MessageFields extends Pick<MessageExtras, 'click' | 'actions' | 'iconUrl' | 'isSilent'> {
   readonly message: string;
   readonly title: string | null;
   readonly priority: Priority;
   readonly tags: readonly string[];
   readonly markdown: boolean;
+  /** Milliseconds until the message expires; null: the topic's retention. */
+  readonly ttlMs: number | null;
+  readonly sequenceId: string | null;
 }
 
 /** Headers and query parameters of the fields; the first that is not empty counts. */
@@ -23,6 +29,12 @@ const aliases = {
   tags: ['x-tags', 'tags', 'tag', 'ta'],
   markdown: ['x-markdown', 'markdown', 'md'],
   template: ['x-template', 'template', 'tpl'],
+  click: ['x-click', 'click'],
+  icon: ['x-icon', 'icon', 'icon_url'],
+  actions: ['x-actions', 'actions', 'action'],
+  ttl: ['x-ttl', 'ttl'],
+  silent: ['x-silent', 'silent'],
+  sequence_id: ['x-sequence-id', 'sequence-id', 'sequence_id', 'sid'],
 } as const;
 
 /** Those that a query may have only once; tags may be repeated. */
@@ -109,7 +121,36 @@ export function sideFields(
     },
     markdown: () =>
       isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
+    ...extraFields((field) => fieldOf(sources, field)),
+    sequenceId: () => parseSequenceId(fieldOf(sources, 'sequence_id')),
   };
+}
+
+type ExtraField = 'click' | 'icon' | 'actions' | 'ttl' | 'silent';
+
+/** Returns the parsers of the fields that most messages do not have, from any source. */
+export function extraFields(
+  valueOf: (field: ExtraField) => unknown,
+): FieldParsers<Pick<MessageFields, 'click' | 'actions' | 'iconUrl' | 'isSilent' | 'ttlMs'>> {
+  const textOf = (field: ExtraField) => {
+    const value = valueOf(field);
+    return value === undefined || value === null ? undefined : String(value);
+  };
+  return {
+    click: () => parseClick(textOf('click')),
+    actions: () => parseActions(valueOf('actions')),
+    iconUrl: () => parseIcon(textOf('icon')),
+    isSilent: () => parseFlag('silent', textOf('silent')),
+    ttlMs: () => parseTtl(textOf('ttl')),
+  };
+}
+
+/** Throws 422 unless it is at most 128 of the allowed characters; blank counts as absent. */
+export function parseSequenceId(value: string | null | undefined): string | null {
+  const id = value?.trim() ?? '';
+  if (id === '') return null;
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(id)) throw invalid('sequence_id', 'must be 1 to 128 of A-Z a-z 0-9 . _ -');
+  return id;
 }
 
 /** The text from header or query; ntfy's clients write a line break as `\n`. */

@@ -1,3 +1,4 @@
+import { extrasLimits } from '@tocsin/shared/domain/messages/message-extras.ts';
 import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
 import { z } from 'zod';
 import type { OwnInput } from '../../http/route.ts';
@@ -11,6 +12,14 @@ const text = z.string().meta({ maxLength: messageLimits.textCodePoints, examples
 const titleRule = `At most ${messageLimits.titleCodePoints} characters of UTF-8, or RFC 2047 encoded words.`;
 const priorityRule = `1 to 5, or ${[...priorityNames.keys()].map((name) => `\`${name}\``).join(', ')}; 3 by default.`;
 const tagsRule = `Comma-separated; at most ${messageLimits.tags}, each of at most ${messageLimits.tagCodePoints} characters.`;
+
+const clickRule = `The URL that a tap opens: absolute, at most ${extrasLimits.urlCharacters} characters, not \`javascript\`, \`data\`, \`vbscript\`, \`file\` or \`blob\`.`;
+const actionsRule = `At most ${extrasLimits.actions} buttons, as ntfy's JSON array or short form. Kinds: \`view\`, \`http\`, \`ack\`; \`broadcast\` and \`copy\` are dropped.`;
+const iconRule = `An \`https\` URL of at most ${extrasLimits.urlCharacters} characters. The server never fetches it.`;
+const ttlRule = "How long the message lives: `30s` up to the topic's retention.";
+const silentRule = '`true`, `yes` or `1`: pushed without sound, vibration or banner.';
+const sequenceRule =
+  'At most 128 of `A-Z a-z 0-9 . _ -`: a later publish with the same value by the same publisher replaces the content of the message.';
 
 const said = (description: string, example: string) =>
   z
@@ -30,6 +39,15 @@ const headers = z.object({
     '`true`, `yes` or `1`: clients may show the text as Markdown; it is stored as sent. Also `Markdown`, `md`.',
     'true',
   ),
+  'X-Click': said(`${clickRule} Also \`Click\`.`, 'https://status.example.com/backups'),
+  'X-Actions': said(
+    `${actionsRule} Also \`Actions\`, \`Action\`.`,
+    'view, Open report, https://status.example.com/backups/1204; ack, I have it',
+  ),
+  'X-Icon': said(`${iconRule} Also \`Icon\`.`, 'https://status.example.com/icon.png'),
+  'X-TTL': said(`${ttlRule} Also \`TTL\`.`, '2h'),
+  'X-Silent': said(`${silentRule} Also \`Silent\`.`, 'true'),
+  'X-Sequence-ID': said(`${sequenceRule} Also \`Sequence-ID\`.`, 'backup-1204'),
   'X-Message': said(
     'The text if the body is empty; `\\n` is a line break. Also `Message`, `m`.',
     'Nightly backup finished',
@@ -49,6 +67,12 @@ const query = z.object({
   priority: said('As `X-Priority`; also `prio`, `p`.', '4'),
   tags: said('As `X-Tags`; also `tag`, `ta`.', 'db,ok'),
   markdown: said('As `X-Markdown`; also `md`.', 'true'),
+  click: said('As `X-Click`.', 'https://status.example.com/backups'),
+  actions: said('As `X-Actions`; also `action`.', 'ack, I have it'),
+  icon: said('As `X-Icon`.', 'https://status.example.com/icon.png'),
+  ttl: said('As `X-TTL`.', '2h'),
+  silent: said('As `X-Silent`.', 'true'),
+  sequence_id: said('As `X-Sequence-ID`; also `sid`.', 'backup-1204'),
   message: said('As `X-Message`; also `m`.', 'Nightly backup finished'),
 });
 

@@ -5,12 +5,15 @@ import { z } from 'zod';
 import { parseJson, readBody } from '../../http/read-body.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { validate } from '../../http/validate.ts';
+import { messageView } from '../../http/load-topic.ts';
 import { headerOfIgnored, ignoredHeader, ignoredJsonFields } from './ignored-fields.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import {
+  extraFields,
   fieldOf,
   isMarkdown,
   parsePriority,
+  parseSequenceId,
   parseTags,
   parseText,
   parseTitle,
@@ -18,7 +21,7 @@ import {
   textField,
   type MessageFields,
 } from './message-fields.ts';
-import { parseFields } from './parse-fields.ts';
+import { parseFields } from '../../http/message-extras/parse-fields.ts';
 import { publishMessage, type PublishDeps } from './publish-message.ts';
 import { jsonPublishInputs, publishErrors, replayedHeader } from './publish-inputs.ts';
 import { publishReply } from './publish-to-topic.ts';
@@ -40,6 +43,13 @@ const jsonPublishSchema = z
       )
       .nullish(),
     markdown: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
+    click: z.string().nullish(),
+    icon: z.string().nullish(),
+    icon_url: z.string().nullish(),
+    actions: z.union([z.array(z.unknown()), z.string()], 'must be an array or text in the short form').nullish(),
+    ttl: z.string('must be a duration such as 10m').nullish(),
+    silent: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
+    sequence_id: z.string().nullish(),
     ...ignoredJsonFields,
   })
   .meta({
@@ -80,7 +90,7 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
       const { timestamp, expiresAt } = published.message;
       const body = {
-        ...toMessageJson(published.message, topic.name),
+        ...toMessageJson(published.message, topic.name, await messageView(deps.directory, context.caller, topic)),
         event: 'message',
         time: Math.floor(timestamp / 1000),
         expires: Math.floor(expiresAt / 1000),
@@ -109,5 +119,9 @@ function mergeFields(context: RequestContext, json: JsonPublish): MessageFields 
       return parseTags(typeof tags === 'string' ? tags.split(',') : tags);
     },
     markdown: () => isMarkdown(String(json.markdown ?? fieldOf(sources, 'markdown') ?? '')),
+    ...extraFields(
+      (field) => (field === 'icon' ? (json.icon ?? json.icon_url) : json[field]) ?? fieldOf(sources, field),
+    ),
+    sequenceId: () => parseSequenceId(json.sequence_id ?? fieldOf(sources, 'sequence_id')),
   });
 }

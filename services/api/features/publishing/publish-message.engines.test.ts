@@ -1,3 +1,4 @@
+import { noExtras } from '@tocsin/shared/domain/messages/message-extras.ts';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError, unavailable } from '@tocsin/shared/domain/errors.ts';
@@ -46,13 +47,23 @@ beforeEach(async () => {
   const topic = await engine.documents.insert(topics, newTopic(owner.id));
   const caller: AccountCaller = {
     kind: 'account',
+    name: 'ann',
     userId: owner.id,
     tier: 'FREE',
     scopes: null,
     credentialId: newId(),
     expiresAt: null,
   };
-  const fields: MessageFields = { message: 'x', title: null, priority: 3, tags: [], markdown: false };
+  const fields: MessageFields = {
+    message: 'x',
+    title: null,
+    priority: 3,
+    tags: [],
+    markdown: false,
+    ...noExtras,
+    ttlMs: null,
+    sequenceId: null,
+  };
   publishWith = (changed, idempotencyKey) =>
     publishMessage({ ...deps, ...changed }, caller, { topic, fields, idempotencyKey });
   publish = async (idempotencyKey) => {

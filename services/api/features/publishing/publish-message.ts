@@ -1,4 +1,5 @@
-import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { actorOf, type Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { lifetimeMsOf, retentionDaysOf, tierInForce, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
@@ -6,11 +7,12 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
+import { replaceInSequence } from './replace-in-sequence.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
 
 export type PublishDeps = Pick<
   ApiDeps,
-  'clock' | 'config' | 'directory' | 'engine' | 'inlineStore' | 'makeId' | 'rateLimits'
+  'clock' | 'config' | 'directory' | 'engine' | 'inlineStore' | 'log' | 'makeId' | 'rateLimits'
 >;
 
 export interface PublishInput {
@@ -38,25 +40,32 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
   // Create the ID before reading the time: a reader that continues from the time in this ID must not skip its message.
   const id = deps.makeId();
   const now = deps.clock();
-  const key = input.idempotencyKey;
+  const { topic, fields, idempotencyKey: key } = input;
   const state =
     key === undefined
       ? undefined
       : await findKey(
           { documents: deps.engine.documents, messages: deps.engine.messages },
-          { caller, topicId: input.topic.id, key },
+          { caller, topicId: topic.id, key },
           now,
         );
   if (state?.kind === 'published') return { message: state.message, isReplay: true, headers: {} };
-  const expiresAt =
-    now + lifetimeMsOf(input.topic, retentionDaysOf(deps.config)[await ownerTier(deps, input.topic, now)]);
+  const lifetimeMs = lifetimeMsOf(topic, retentionDaysOf(deps.config)[await ownerTier(deps, topic, now)]);
+  const expiresAt = now + lifetimeWithin(lifetimeMs, fields.ttlMs);
 
   const budget = await deps.rateLimits.takePublish(caller, now);
   requireBudget(budget, now);
   let reservation: Reservation | undefined;
   try {
-    reservation = await state?.reserve(id);
-    const message = await append(deps, input, { id: reservation?.messageId ?? id, timestamp: now, expiresAt });
+    const reserveId = async () => (reservation = await state?.reserve(id))?.messageId ?? id;
+    const publish = (messageId: string) => append(deps, caller, input, { id: messageId, timestamp: now, expiresAt });
+    const message = await (fields.sequenceId === null
+      ? publish(await reserveId())
+      : replaceInSequence(
+          deps,
+          { caller, topic, fields, sequenceId: fields.sequenceId, expiresAt },
+          { reserveId, publish },
+        ));
     return { message, isReplay: false, headers: budget === null ? {} : rateLimitHeaders(budget) };
   } catch (error) {
     await Promise.all([deps.rateLimits.refundPublish(budget, deps.clock()), reservation?.fail()]);
@@ -66,6 +75,7 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
 
 async function append(
   deps: PublishDeps,
+  caller: Caller,
   { topic, fields }: PublishInput,
   made: Pick<Message, 'id' | 'timestamp' | 'expiresAt'>,
 ): Promise<StoredMessage> {
@@ -81,6 +91,13 @@ async function append(
     isEdited: false,
     deletedAt: null,
     editedAt: null,
+    click: fields.click,
+    actions: fields.actions,
+    iconUrl: fields.iconUrl,
+    isSilent: fields.isSilent,
+    requiresAck: false,
+    acknowledgement: null,
+    publishedBy: actorOf(caller),
   };
   const { nodeId } = deps.inlineStore;
   const record: LogRecord = {
@@ -92,6 +109,16 @@ async function append(
   const offset = await deps.engine.eventLog.append(topic.partition, record, topic.name);
   await deps.inlineStore.store({ partition: topic.partition, offset, record });
   return { ...message, offset };
+}
+
+/** Throws 422 for a lifetime beyond the topic's retention. */
+function lifetimeWithin(retentionMs: number, ttlMs: number | null): number {
+  if (ttlMs !== null && ttlMs > retentionMs)
+    throw new AppError(
+      'unprocessable',
+      `ttl: must be at most the topic's retention of ${Math.floor(retentionMs / 1_000)}s`,
+    );
+  return ttlMs ?? retentionMs;
 }
 
 /** The current tier of the topic's owner, which determines the retention. */

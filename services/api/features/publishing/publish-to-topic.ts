@@ -2,10 +2,11 @@ import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
 import type { RequestContext, Reply, Route } from '../../http/route.ts';
 import { route } from '../../http/route.ts';
 import { decodeUtf8, readBody } from '../../http/read-body.ts';
+import { messageView } from '../../http/load-topic.ts';
 import { headerOfIgnored, ignoredHeader } from './ignored-fields.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import { fieldOf, parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
-import { parseFields } from './parse-fields.ts';
+import { parseFields } from '../../http/message-extras/parse-fields.ts';
 import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
 import { publishErrors, replayedHeader, textPublishInputs } from './publish-inputs.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
@@ -35,7 +36,11 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
       const fields = await readFields(context);
       const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
-      const body = toMessageJson(published.message, topic.name);
+      const body = toMessageJson(
+        published.message,
+        topic.name,
+        await messageView(deps.directory, context.caller, topic),
+      );
       return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context)) });
     },
   });

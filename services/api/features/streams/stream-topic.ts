@@ -1,7 +1,7 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
 import { readCredential } from '../../http/authenticate.ts';
-import { loadTopic } from '../../http/load-topic.ts';
+import { loadTopic, messageView } from '../../http/load-topic.ts';
 import { type Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
 import { resolveStreamPosition } from '../../live/resolve-position.ts';
@@ -30,10 +30,13 @@ export function topicStream(deps: StreamDeps): StreamKind<Topic, typeof query> {
       const id = given === 'malformed' ? undefined : given;
       const position =
         id === undefined ? null : await resolveStreamPosition(deps, topic, { messageId: id, now: context.now });
+      const view = await messageView(deps.directory, context.caller, topic);
+      const managedTopics = new Set(view === 'manager' ? [topic.id] : []);
       await openStream(deps, {
         caller: context.caller,
         credential,
         topics: [{ topic, position, positionId: id ?? null }],
+        managedTopics,
         isComposite: false,
         openSink,
         ready: {
@@ -41,7 +44,7 @@ export function topicStream(deps: StreamDeps): StreamKind<Topic, typeof query> {
           message: `Connected to ${topic.name}`,
           ...(given === undefined ? {} : { recovered: position?.isExact ?? false }),
         },
-        authorize: authorizeStream(deps, { caller: context.caller, credential, topics: [topic] }),
+        authorize: authorizeStream(deps, { caller: context.caller, credential, topics: [topic], managedTopics }),
       });
     },
   };

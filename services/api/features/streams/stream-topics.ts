@@ -1,8 +1,10 @@
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { StreamSession } from '@tocsin/shared/domain/accounts/stream-session.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { authenticate, callerBehind, readCredential } from '../../http/authenticate.ts';
+import { messageView } from '../../http/load-topic.ts';
 import type { RequestContext, Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
 import { parseCompositePosition } from '../../live/composite-position.ts';
@@ -56,10 +58,12 @@ export function topicsStream(deps: StreamDeps): StreamKind<Loaded, typeof query>
       const ofSession = session === null || session.sinceIds === null ? undefined : new Map(session.sinceIds);
       const given = givenPosition(context, since_id ?? ofSession, parseCompositePosition);
       const { starts, recovered } = await resolvePositions(deps, topics, { given, now: context.now });
+      const managedTopics = await managedOf(deps, caller, topics);
       await openStream(deps, {
         caller,
         credential,
         topics: starts,
+        managedTopics,
         isComposite: true,
         openSink() {
           const sink = openSink();
@@ -67,10 +71,24 @@ export function topicsStream(deps: StreamDeps): StreamKind<Loaded, typeof query>
           return sink;
         },
         ready: { topics: topics.map(({ topic }) => topic.name), ...(recovered === undefined ? {} : { recovered }) },
-        authorize: authorizeStream(deps, { caller, credential, topics: topics.map(({ topic }) => topic) }),
+        authorize: authorizeStream(deps, {
+          caller,
+          credential,
+          topics: topics.map(({ topic }) => topic),
+          managedTopics,
+        }),
       });
     },
   };
+}
+
+async function managedOf(
+  { directory }: Pick<ApiDeps, 'directory'>,
+  caller: Caller,
+  topics: readonly NamedTopic[],
+): Promise<Set<string>> {
+  const views = await Promise.all(topics.map(({ topic }) => messageView(directory, caller, topic)));
+  return new Set(topics.flatMap(({ topic }, index) => (views[index] === 'manager' ? [topic.id] : [])));
 }
 
 async function load(

@@ -1,6 +1,6 @@
 import type { IHeaders } from 'kafkajs';
 import type { LogRecord, RecordType } from '../../../domain/messages/log-record.ts';
-import { parseRecordValue, toMessageJson } from '../../../wire/message.ts';
+import { parseRecordValue, toRecordValue } from '../../../wire/message.ts';
 import { parseTraceContext } from '../../../domain/trace-context.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { toIso } from '../../../domain/to-iso.ts';
@@ -16,6 +16,8 @@ const eventTypes: { readonly [T in RecordType]: string } = {
   message: 'tocsin.message.published',
   message_edited: 'tocsin.message.edited',
   message_deleted: 'tocsin.message.deleted',
+  message_acknowledged: 'tocsin.message.acknowledged',
+  message_unacknowledged: 'tocsin.message.unacknowledged',
 };
 const recordTypes = new Map(Object.entries(eventTypes).map(([type, eventType]) => [eventType, type as RecordType]));
 
@@ -31,10 +33,10 @@ export function encodeKafkaRecord(record: LogRecord, topicName: string): KafkaRe
   const { message, trace, waitingNode } = record;
   return {
     key: message.topicId,
-    value: Buffer.from(JSON.stringify(toMessageJson(message, topicName))),
+    value: Buffer.from(JSON.stringify(toRecordValue(message, topicName))),
     headers: {
       ce_specversion: '1.0',
-      // An edit or deletion is an event of its own; duplicates of an event have the same ID.
+      // A change is an event of its own; duplicates of an event have the same ID.
       ce_id: record.type === 'message' ? message.id : `${message.id}/${record.type}/${record.timestamp}`,
       ce_type: eventTypes[record.type],
       ce_source: `/topics/${topicName}`,

@@ -13,7 +13,7 @@ export function sqliteContentRemoval(file: SqliteFile): Messages['redactDeleted'
       AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))
     ORDER BY deleted_at LIMIT ?`);
   const removeContent = file.db.prepare(
-    `UPDATE messages SET message = '', title = NULL, tags = NULL, content_rev = ${redactedRev} WHERE offset = ?`,
+    `UPDATE messages SET message = '', title = NULL, tags = NULL, extras = NULL, content_rev = ${redactedRev} WHERE offset = ?`,
   );
 
   const redactBatch = (time: number, batchSize: number, except: string): number => {

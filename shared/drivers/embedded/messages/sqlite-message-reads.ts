@@ -108,9 +108,9 @@ function messageRecord(row: MessageRow | TopicMessageRow, topicId: string): Topi
 }
 
 function changeRecord(row: ChangeRow): TopicRecord {
-  const type: RecordType = toChangeType(row[13]);
+  const type: RecordType = toChangeType(row[15]);
   const shown = row as unknown as TopicMessageRow;
-  return { offset: row[12], type, timestamp: row[14], message: toShownMessage(shown, topicIdOf(shown)) };
+  return { offset: row[14], type, timestamp: row[16], message: toShownMessage(shown, topicIdOf(shown)) };
 }
 
 /** The log record contains the message without its offset. */
@@ -118,7 +118,7 @@ function toPlaced({ offset, type, timestamp, message: { offset: _, ...message } 
   return { partition: 0, offset, record: { type, timestamp, message } };
 }
 
-/** Merges two lists in offset order. Edits and deletions are rare, so the second list is usually empty. */
+/** Merges two lists in offset order. Changes are rare, so the second list is usually empty. */
 function merge(messages: TopicRecord[], changes: TopicRecord[], limit: number): TopicRecord[] {
   if (changes.length === 0) return messages;
   return [...messages, ...changes].sort((a, b) => a.offset - b.offset).slice(0, limit);

@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { RecordType } from '../../../domain/messages/log-record.ts';
+import { recordTypes, type RecordType } from '../../../domain/messages/log-record.ts';
+import { parseActor } from '../../../domain/messages/actor.ts';
+import { parseExtras } from '../../../domain/messages/message-extras.ts';
 import { redacted, type Message, type Priority, type StoredMessage } from '../../../domain/messages/message.ts';
 
 /**
@@ -18,17 +20,19 @@ export type MessageRow = readonly [
   markdown: number,
   editedAt: number | null,
   deletedAt: number | null,
+  extras: string | null,
+  publishedBy: string | null,
 ];
 
 /** The columns of a MessageRow; `m` is the alias of `messages` in the query. */
 export const messageColumns = `m.offset, m.id, m.message, m.title, m.priority, m.tags, m.timestamp, m.expires_at,
-  m.markdown, m.edited_at, m.deleted_at`;
+  m.markdown, m.edited_at, m.deleted_at, m.extras, m.published_by`;
 
 /** A row of `${messageColumns}, t.topic_id`. */
 export type TopicMessageRow = readonly [...MessageRow, topicId: string];
 
 /** The ID of the message's topic. */
-export const topicIdOf = (row: TopicMessageRow): string => row[11];
+export const topicIdOf = (row: TopicMessageRow): string => row[13];
 
 /** Compiles a statement with array rows. */
 export function prepareArrays(db: DatabaseSync, sql: string): StatementSync {
@@ -44,6 +48,7 @@ export function toMessage(row: MessageRow | TopicMessageRow, topicId: string): S
   const tags = row[5];
   const editedAt = row[9];
   const deletedAt = row[10];
+  const publishedBy = row[12];
   return {
     id: row[1],
     topicId,
@@ -58,6 +63,8 @@ export function toMessage(row: MessageRow | TopicMessageRow, topicId: string): S
     isEdited: editedAt !== null,
     deletedAt,
     editedAt,
+    ...parseExtras(row[11]),
+    publishedBy: publishedBy === null ? null : parseActor(publishedBy),
     offset: row[0],
   };
 }
@@ -73,13 +80,11 @@ export function storedTags(message: Message): string | null {
   return message.tags.length === 0 ? null : JSON.stringify(message.tags);
 }
 
-const changeTypes = { message: 0, message_edited: 1, message_deleted: 2 } as const;
-
 /** The number of the type in `message_changes`. */
 export function storedChangeType(type: RecordType): number {
-  return changeTypes[type];
+  return recordTypes.indexOf(type);
 }
 
-export function toChangeType(stored: number): RecordType {
-  return stored === changeTypes.message_edited ? 'message_edited' : 'message_deleted';
+export function toChangeType(stored: number): Exclude<RecordType, 'message'> {
+  return recordTypes[stored] as Exclude<RecordType, 'message'>;
 }

@@ -96,9 +96,19 @@ export const messagePlainMigration: Migration = {
   `,
 };
 
+/** JSON of the fields that most messages do not have, and the publisher, both null in rows of earlier versions. */
+export const messageExtrasMigration: Migration = {
+  name: 'message extras',
+  sql: `
+    ALTER TABLE messages ADD COLUMN extras TEXT;
+    ALTER TABLE messages ADD COLUMN published_by TEXT;
+  `,
+};
+
 /** The migrations of the message store. */
 export const messageMigrations: readonly Migration[] = [
   messagesMigration,
   messageSearchMigration,
   messagePlainMigration,
+  messageExtrasMigration,
 ];

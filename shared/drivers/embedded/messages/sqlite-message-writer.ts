@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LogRecord, PlacedRecord } from '../../../domain/messages/log-record.ts';
+import { storedActor } from '../../../domain/messages/actor.ts';
+import { storedExtras } from '../../../domain/messages/message-extras.ts';
 import type { Message } from '../../../domain/messages/message.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { storedChangeType, storedTags } from './sqlite-message-rows.ts';
@@ -33,7 +35,7 @@ type Statements = ReturnType<typeof prepareStatements>;
 
 /**
  * Applies records to messages, independent of their order. A message's offset, times and published content are those of
- * its `message` record with the lowest offset. Its content is that of the edit with the highest offset, or the
+ * its `message` record with the lowest offset. Its content is that of the change with the highest offset, or the
  * published content. It is deleted if any deletion was applied, at the earliest time of these: a deletion is final,
  * even against a concurrent edit. A record of an expired message only updates the topic's last offset and time, so a
  * replay of the log does not restore removed messages.
@@ -123,6 +125,8 @@ function insertMessage(
     state.contentRev,
     state.editedAt,
     state.deletedAt,
+    storedExtras(message),
+    storedPublisher(message),
   );
   return changes === 1;
 }
@@ -135,7 +139,7 @@ function mergeIntoStored(sql: Statements, offset: number, message: Message): num
   storeEnd(sql, Math.max(offset, stored.offset));
   if (stored.offset >= 0 && stored.offset <= offset) return 0;
   if (stored.content_rev <= asPublished) setContent(sql, message, asPublished);
-  sql.move.run(offset, message.timestamp, message.expiresAt, message.id);
+  sql.move.run(offset, message.timestamp, message.expiresAt, storedPublisher(message), message.id);
   return stored.offset < 0 && stored.deleted_at === null ? 1 : 0;
 }
 
@@ -148,7 +152,7 @@ function applyChange(sql: Statements, topic: number, offset: number, record: Log
     insertStub(sql, topic, offset, record);
     return 0;
   }
-  if (type === 'message_edited') {
+  if (type !== 'message_deleted') {
     if (stored.content_rev < offset) setContent(sql, message, offset);
     return 0;
   }
@@ -157,14 +161,17 @@ function applyChange(sql: Statements, topic: number, offset: number, record: Log
 }
 
 function insertStub(sql: Statements, topic: number, offset: number, { type, timestamp, message }: LogRecord): void {
-  const isEdit = type === 'message_edited';
+  const hasContent = type !== 'message_deleted';
   insertMessage(sql, topic, message, {
     offset: -1 - offset,
-    contentRev: isEdit ? offset : stubRev,
-    editedAt: isEdit ? message.editedAt : null,
-    deletedAt: isEdit ? null : (message.deletedAt ?? timestamp),
+    contentRev: hasContent ? offset : stubRev,
+    editedAt: hasContent ? message.editedAt : null,
+    deletedAt: hasContent ? null : (message.deletedAt ?? timestamp),
   });
 }
+
+const storedPublisher = ({ publishedBy }: Message): string | null =>
+  publishedBy === null ? null : storedActor(publishedBy);
 
 function setContent(sql: Statements, message: Message, contentRev: number): void {
   sql.setContent.run(
@@ -174,6 +181,7 @@ function setContent(sql: Statements, message: Message, contentRev: number): void
     storedTags(message),
     message.markdown ? 1 : 0,
     message.editedAt,
+    storedExtras(message),
     contentRev,
     message.id,
   );
@@ -195,13 +203,14 @@ function prepareStatements(db: DatabaseSync) {
       RETURNING topic`),
     addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),
     insertMessage: db.prepare(
-      'INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      'INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
     ),
     insertChange: db.prepare('INSERT INTO message_changes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
     stateOf: db.prepare('SELECT offset, content_rev, deleted_at FROM messages WHERE id = ?'),
-    move: db.prepare('UPDATE messages SET offset = ?, timestamp = ?, expires_at = ? WHERE id = ?'),
+    move: db.prepare('UPDATE messages SET offset = ?, timestamp = ?, expires_at = ?, published_by = ? WHERE id = ?'),
     setContent: db.prepare(`
-      UPDATE messages SET message = ?, title = ?, priority = ?, tags = ?, markdown = ?, edited_at = ?, content_rev = ?
+      UPDATE messages SET message = ?, title = ?, priority = ?, tags = ?, markdown = ?, edited_at = ?, extras = ?,
+        content_rev = ?
       WHERE id = ?`),
     deleteMessage: db.prepare('UPDATE messages SET deleted_at = min(?1, coalesce(deleted_at, ?1)) WHERE id = ?2'),
     end: db.prepare(`

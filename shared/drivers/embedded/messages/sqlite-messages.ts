@@ -14,6 +14,7 @@ import { RecentMessages } from './recent-messages.ts';
 import type { RecordTable } from '../log/record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { sqliteForgetAccount } from './sqlite-forget-account.ts';
 import { sqliteFreePages } from '../sqlite/sqlite-free-pages.ts';
 import { sqliteLifetimes } from '../sqlite/sqlite-lifetimes.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
@@ -179,13 +180,20 @@ function openRetention(
     counts.changed(topicId);
     removal.onWritten(earliest);
   });
-  return { removal, changeLifetime, redactDeleted: sqliteContentRemoval(file), reclaimSpace: sqliteFreePages(file) };
+  return {
+    removal,
+    changeLifetime,
+    redactDeleted: sqliteContentRemoval(file),
+    forgetAccount: sqliteForgetAccount(file),
+    reclaimSpace: sqliteFreePages(file),
+  };
 }
 
 interface Sweeps {
   readonly plans: SqliteReader;
   readonly removal: SqliteMessageRemoval;
   readonly redactDeleted: Messages['redactDeleted'];
+  readonly forgetAccount: Messages['forgetAccount'];
   readonly changeLifetime: Messages['changeLifetime'];
   readonly reclaimSpace: () => Promise<number>;
 }
@@ -195,6 +203,7 @@ function sweepsOf({
   plans,
   removal,
   redactDeleted,
+  forgetAccount,
   changeLifetime,
   reclaimSpace,
 }: Sweeps): MessageRetention & Pick<SqliteMessages, 'reclaimSpace'> {
@@ -202,6 +211,7 @@ function sweepsOf({
     reclaimSpace: () => mapUnavailable(reclaimSpace),
     changeLifetime: (topicId, of) => mapUnavailable(() => changeLifetime(topicId, of)),
     redactDeleted: (time, limit, except) => mapUnavailable(() => redactDeleted(time, limit, except)),
+    forgetAccount: (accountId) => mapUnavailable(() => forgetAccount(accountId)),
     removeExpired: (time, limit, except) => mapUnavailable(() => removal.removeExpired(time, limit, except)),
     removeTopic: (topicId, limit) => mapUnavailable(() => removal.removeTopic(topicId, limit)),
     expired: (time, except = []) =>

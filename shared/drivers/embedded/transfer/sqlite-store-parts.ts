@@ -106,7 +106,7 @@ function duplicateOffset(offset: number): Error {
   );
 }
 
-const messageColumns = `m.offset, m.id, t.topic_id, m.message, m.title, m.priority, m.tags, m.timestamp, m.expires_at, m.markdown, m.content_rev, m.edited_at, m.deleted_at`;
+const messageColumns = `m.offset, m.id, t.topic_id, m.message, m.title, m.priority, m.tags, m.timestamp, m.expires_at, m.markdown, m.content_rev, m.edited_at, m.deleted_at, m.extras, m.published_by`;
 
 function messages({ all, run }: SqliteAccess): SqlitePart {
   return {
@@ -130,6 +130,8 @@ function messages({ all, run }: SqliteAccess): SqlitePart {
           contentRev,
           editedAt,
           deletedAt,
+          extras,
+          publishedBy,
         ]) => ({
           id,
           topicId,
@@ -144,6 +146,8 @@ function messages({ all, run }: SqliteAccess): SqlitePart {
           contentRev,
           editedAt,
           deletedAt,
+          extras,
+          publishedBy,
         }),
         ([offset]) => offset,
       ),
@@ -154,7 +158,7 @@ function messages({ all, run }: SqliteAccess): SqlitePart {
       const offset = of.offset ?? stubOffset(all, of.id);
       if (all('SELECT 1 FROM messages WHERE offset = ?', offset).length > 0) throw duplicateOffset(offset);
       run(
-        `INSERT INTO messages VALUES (?, ?, ${topicNumber}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO messages VALUES (?, ?, ${topicNumber}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         offset,
         of.id,
         of.topicId,
@@ -168,6 +172,8 @@ function messages({ all, run }: SqliteAccess): SqlitePart {
         of.contentRev,
         of.editedAt,
         of.deletedAt,
+        of.extras,
+        of.publishedBy,
       );
     },
   };

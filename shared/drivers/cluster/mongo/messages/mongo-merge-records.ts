@@ -12,7 +12,7 @@ export interface MergedMessage {
 
 /**
  * Merges records into a message, independent of their order. A message's offset, times and published content are those
- * of its `message` record with the lowest offset. Its content is that of the edit with the highest offset, or the
+ * of its `message` record with the lowest offset. Its content is that of the change with the highest offset, or the
  * published content. It is deleted if any deletion was applied, at the earliest time of these: a deletion is final,
  * even against a concurrent edit.
  *
@@ -25,7 +25,7 @@ export function mergeRecords(
 ): MergedMessage {
   const set = {
     ...mergedPublish(stored, records),
-    ...mergedEdit(stored, records),
+    ...mergedContent(stored, records),
     ...mergedDeletion(stored, records),
   };
   if (stored !== null) return { inserted: null, set: Object.keys(set).length === 0 ? null : set };
@@ -54,11 +54,13 @@ function mergedPublish(stored: MessageState | null, records: readonly PlacedReco
   };
 }
 
-function mergedEdit(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
+function mergedContent(stored: MessageState | null, records: readonly PlacedRecord[]): Partial<MessageDocument> {
   const contentRev = stored?.contentRev ?? stubRev;
-  const edits = ofType(records, 'message_edited').filter(({ offset }) => offset > contentRev);
-  if (edits.length === 0) return {};
-  const newest = edits.reduce((a, b) => (b.offset > a.offset ? b : a));
+  const changes = records.filter(
+    ({ offset, record: { type } }) => type !== 'message' && type !== 'message_deleted' && offset > contentRev,
+  );
+  if (changes.length === 0) return {};
+  const newest = changes.reduce((a, b) => (b.offset > a.offset ? b : a));
   return contentOf(newest.record.message, newest.offset);
 }
 

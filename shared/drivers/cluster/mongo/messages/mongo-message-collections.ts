@@ -1,8 +1,11 @@
 import type { Connection, mongo } from 'mongoose';
+import type { RecordType } from '../../../../domain/messages/log-record.ts';
 import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
+import { parseActor, storedActor } from '../../../../domain/messages/actor.ts';
+import { parseExtras, storedExtras } from '../../../../domain/messages/message-extras.ts';
 import { redacted, type Message, type Priority, type StoredMessage } from '../../../../domain/messages/message.ts';
 
-/** The fields that an edit replaces. */
+/** The fields that a change replaces. */
 export interface MessageContent {
   readonly message: string;
   readonly title: string | null;
@@ -10,7 +13,9 @@ export interface MessageContent {
   readonly tags: readonly string[];
   readonly markdown: boolean;
   readonly editedAt: number | null;
-  /** Offset of the edit that set the content, or one of the constants below. */
+  /** JSON of the fields that most messages do not have: a header of an action can have a name that MongoDB reserves. */
+  readonly extras?: string | null;
+  /** Offset of the change that set the content, or one of the constants below. */
   readonly contentRev: number;
   /**
    * Folded title and text for case-insensitive search, unless they are plain (`isPlain`): MongoDB's own case folding is
@@ -38,15 +43,16 @@ export interface MessageDocument extends MessageContent {
   readonly timestamp: number;
   readonly expiresAt: number;
   readonly deletedAt?: number;
+  readonly publishedBy?: string | null;
 }
 
 /**
- * The record of an edit or deletion. Its ID is its partition and offset, so that a repeated record creates no
+ * The record of a change. Its ID is its partition and offset, so that a repeated record creates no
  * duplicate.
  */
 export interface ChangeDocument {
   readonly _id: { readonly partition: number; readonly offset: number };
-  readonly type: 'message_edited' | 'message_deleted';
+  readonly type: Exclude<RecordType, 'message'>;
   readonly topicId: string;
   readonly messageId: string;
   readonly offset: number;
@@ -169,6 +175,9 @@ export function toMessage(document: MessageDocument): StoredMessage {
     isEdited: document.editedAt !== null,
     deletedAt: document.deletedAt ?? null,
     editedAt: document.editedAt,
+    ...parseExtras(document.extras ?? null),
+    publishedBy:
+      document.publishedBy === undefined || document.publishedBy === null ? null : parseActor(document.publishedBy),
     offset: document.offset!,
   };
 }
@@ -183,13 +192,30 @@ export function contentOf(message: Message, contentRev: number): MessageContent 
   const { message: text, title, priority, tags, markdown, editedAt } = message;
   const texts = title === null ? [text] : [title, text];
   const folded = texts.every(isPlain) ? null : texts.map(foldCase);
-  return { message: text, title, priority, tags, markdown, editedAt, contentRev, folded };
+  return {
+    message: text,
+    title,
+    priority,
+    tags,
+    markdown,
+    editedAt,
+    extras: storedExtras(message),
+    contentRev,
+    folded,
+  };
 }
 
 /** The immutable fields of a document. */
 export function originOf(
   message: Message,
   partition: number,
-): Pick<MessageDocument, 'topicId' | 'partition' | 'timestamp' | 'expiresAt'> {
-  return { topicId: message.topicId, partition, timestamp: message.timestamp, expiresAt: message.expiresAt };
+): Pick<MessageDocument, 'topicId' | 'partition' | 'timestamp' | 'expiresAt' | 'publishedBy'> {
+  const { topicId, timestamp, expiresAt, publishedBy } = message;
+  return {
+    topicId,
+    partition,
+    timestamp,
+    expiresAt,
+    publishedBy: publishedBy === null ? null : storedActor(publishedBy),
+  };
 }

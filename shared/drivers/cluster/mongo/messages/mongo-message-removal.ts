@@ -123,7 +123,7 @@ async function redactBatch(
   if (found.length === 0) return 0;
   await messages.updateMany(
     { _id: { $in: found.map(({ _id }) => _id) } },
-    { $set: { message: '', title: null, tags: [], contentRev: redactedRev }, $unset: { folded: '' } },
+    { $set: { message: '', title: null, tags: [], extras: null, contentRev: redactedRev }, $unset: { folded: '' } },
   );
   return found.length;
 }

@@ -19,6 +19,7 @@ import {
   topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageIngest } from './mongo-message-ingest.ts';
+import { forgetAccount } from './mongo-forget-account.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
 import {
   changeLifetimes,
@@ -87,6 +88,7 @@ export async function openMongoMessages({
     countExpired: (time, of) => planned(() => countExpiredMessages(collections, time, of)),
     oldestKept: (topicIds, time) => planned(() => oldestKeptOf(collections, topicIds, time)),
     held: (topicId, page) => planned(() => heldMessages(collections, topicId, page)),
+    forgetAccount: (accountId) => mapUnavailable(() => forgetAccount(collections, accountId)),
     recount: (topicId) => mapUnavailable(() => recountTopic(connection, collections, topicId)),
     removeTopic: (topicId, limit) => mapUnavailable(() => removal.removeTopic(topicId, limit)),
     ping: () => mapUnavailable(() => pingPrimary(connection)),

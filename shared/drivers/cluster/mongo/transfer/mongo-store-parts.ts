@@ -121,6 +121,8 @@ function messages(collection: mongo.Collection<MessageDocument>, partitionsOf: P
         contentRev: of.contentRev,
         editedAt: of.editedAt,
         deletedAt: of.deletedAt ?? null,
+        extras: of.extras ?? null,
+        publishedBy: of.publishedBy ?? null,
       };
     },
     toDocuments: async (rows) => {

@@ -1,0 +1,32 @@
+export const actorKinds = ['account', 'api_key', 'topic_token', 'anonymous', 'system'] as const;
+
+/** Who published or acknowledged a message, as it was called then. `system` is Tocsin itself. */
+export interface Actor {
+  readonly kind: (typeof actorKinds)[number];
+  /** The username, or the name of the API key or topic token; null if anonymous or erased. */
+  readonly name: string | null;
+  /** The account of a login or API key, which the erasure of the account looks for; otherwise null. */
+  readonly accountId: string | null;
+}
+
+/** Returns the stored form: `kind`, or `kind:account ID:name`. */
+export function storedActor({ kind, name, accountId }: Actor): string {
+  return name === null ? kind : `${kind}:${accountId ?? ''}:${name}`;
+}
+
+/** Parses the stored form; null for an unknown kind. */
+export function parseActor(stored: string): Actor | null {
+  const [kind = '', accountId = '', ...name] = stored.split(':');
+  if (!isActorKind(kind)) return null;
+  return name.length === 0
+    ? { kind, name: null, accountId: null }
+    : { kind, name: name.join(':'), accountId: accountId === '' ? null : accountId };
+}
+
+/** Returns the stored form without name and account if it is of the account. */
+export function forgetActor(stored: string | null, accountId: string): string | null {
+  const actor = stored === null ? null : parseActor(stored);
+  return actor?.accountId === accountId ? actor.kind : stored;
+}
+
+const isActorKind = (kind: string): kind is Actor['kind'] => (actorKinds as readonly string[]).includes(kind);
