@@ -47,6 +47,7 @@ const migrations: readonly Migration[] = [
   messagePlainMigration,
   { name: 'registrations, address changes, known networks, login sessions and audit entries', sql: '' },
   { name: 'browsers as devices, and the recipients by both flags', sql: '' },
+  { name: 'the last test push of a device', sql: '' },
 ];
 
 const fileName = 'tocsin.db';
