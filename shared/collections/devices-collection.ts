@@ -18,6 +18,7 @@ export const devices: Collection<Device> = {
     lastSeen: 'time',
     tokenGivenAt: 'time',
     doubtedAt: 'time',
+    lastTest: 'json',
   },
   uniqueKeys: { pushToken: ['pushToken'], userDevice: ['userId', 'deviceId'] },
   indexes: { byUser: ['userId', 'createdAt'] },

@@ -129,6 +129,7 @@ export function newDevice(userId: string, given: Partial<New<Device>> = {}): New
     lastSeen: Date.now(),
     tokenGivenAt: null,
     doubtedAt: null,
+    lastTest: null,
     ...given,
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { platforms, type Device } from '../domain/push/device.ts';
+import { deviceTestStatuses, platforms, type Device, type DeviceTest } from '../domain/push/device.ts';
 import { toIso } from '../domain/to-iso.ts';
 
 export const deviceSchema = z
@@ -14,6 +14,14 @@ export const deviceSchema = z
     is_active: z.boolean(),
     created_at: z.iso.datetime(),
     last_seen: z.iso.datetime(),
+    last_test: z
+      .object({
+        requested_at: z.iso.datetime(),
+        status: z.enum(deviceTestStatuses),
+        reason: z.string().nullable(),
+        updated_at: z.iso.datetime(),
+      })
+      .nullable(),
   })
   .meta({ id: 'Device' });
 
@@ -29,5 +37,13 @@ export function toDeviceJson(device: Device): z.infer<typeof deviceSchema> {
     is_active: device.isActive,
     created_at: toIso(device.createdAt),
     last_seen: toIso(device.lastSeen),
+    last_test: device.lastTest === null ? null : toTestJson(device.lastTest),
   };
 }
+
+const toTestJson = ({ requestedAt, status, reason, updatedAt }: DeviceTest) => ({
+  requested_at: toIso(requestedAt),
+  status,
+  reason,
+  updated_at: toIso(updatedAt),
+});

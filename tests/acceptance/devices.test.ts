@@ -26,6 +26,7 @@ test('shows a registered device to its owner', async () => {
     is_active: true,
     created_at: expect.any(String),
     last_seen: expect.any(String),
+    last_test: null,
   });
   expect(await person.get(`/api/devices/${body.id}`)).toMatchObject({ status: 200, body });
   const second = await register(person, { platform: 'expo', device_name: null, app_version: undefined });

@@ -1,4 +1,4 @@
-import { afterAll, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
@@ -22,12 +22,48 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     return openConsole(chromium, person, '/console/devices');
   }
 
-  test('a test push from the console reaches the device', async () => {
+  test('a test push from the console reaches the device and is shown as sent, also after a reload', async () => {
     const token = newPushToken.expo();
+    // The server retries two seconds later.
+    expo.script(token, { kind: 'ticket-error', error: 'MessageRateExceeded' }, { kind: 'ok' });
     const page = await openWithDevice(token);
     await page.getByRole('button', { name: 'Test push' }).click();
     await page.getByText('queued', { exact: true }).waitFor();
-    await eventually(() => expo.pushes.some((push) => push.token === token));
+    await page.getByText('sent Expo accepted it.').waitFor();
+    expect(expo.pushes.filter((push) => push.token === token)).toHaveLength(1);
+    await page.reload();
+    await page.getByText('sent Expo accepted it.').waitFor();
+  });
+
+  test('a rejected test push shows the reason of the provider', async () => {
+    const token = newPushToken.expo();
+    expo.script(token, { kind: 'ticket-error', error: 'MessageTooBig' });
+    const page = await openWithDevice(token);
+    await page.getByRole('button', { name: 'Test push' }).click();
+    await page.getByText(/failed MessageTooBig/).waitFor();
+    await page.getByText('active', { exact: true }).waitFor();
+  });
+
+  test('the page asks for the outcome only while it is visible, for two minutes', async () => {
+    const token = newPushToken.expo();
+    expo.script(token, { kind: 'ticket-error', error: 'MessageRateExceeded' });
+    const page = await openWithDevice(token);
+    await page.clock.install();
+    let polls = 0;
+    page.on('request', (request) => {
+      if (/\/api\/devices\/[0-9a-f-]{36}$/.test(request.url())) polls += 1;
+    });
+    await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`);
+    await page.getByRole('button', { name: 'Test push' }).click();
+    await page.getByText('queued', { exact: true }).waitFor();
+    await page.clock.runFor(60_000);
+    expect(polls).toBe(0);
+    await page.evaluate('delete document.visibilityState');
+    await eventually(async () => {
+      await page.clock.runFor(2_000);
+      return page.getByText('No outcome so far.').isVisible();
+    });
+    expect(polls).toBe(60);
   });
 
   test('a test push to a dead token shows that the device is now inactive', async () => {

@@ -50,14 +50,16 @@ function newInstallation(dir: string): { env: Record<string, string>; start: () 
 }
 
 interface SeenStore {
+  readonly '/api/devices/my': { readonly body: readonly object[] };
   readonly '/api/keys': { readonly body: readonly { readonly description: string | null }[] };
 }
 
-/** A difference in later versions: a key's description is always a string. */
+/** Differences in later versions: a key's description is always a string, and a device has its last test push. */
 function asShownNow(seen: SeenStore): object {
-  const keys = seen['/api/keys'];
+  const [keys, devices] = [seen['/api/keys'], seen['/api/devices/my']];
   return {
     ...seen,
+    '/api/devices/my': { ...devices, body: devices.body.map((device) => ({ last_test: null, ...device })) },
     '/api/keys': { ...keys, body: keys.body.map((key) => ({ ...key, description: key.description ?? '' })) },
   };
 }

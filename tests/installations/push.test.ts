@@ -145,6 +145,32 @@ test('sends a test push', async () => {
   await eventually(() => expect(pushesTo(token)).toMatchObject([{ message: { data: { test: true } } }]));
 });
 
+test.each([
+  { response: undefined, outcome: { status: 'sent', reason: null }, isActive: true },
+  {
+    response: 'DeviceNotRegistered',
+    outcome: { status: 'dead_token', reason: 'DeviceNotRegistered' },
+    isActive: false,
+  },
+  {
+    response: 'MessageTooBig',
+    outcome: { status: 'failed', reason: expect.stringContaining('MessageTooBig') },
+    isActive: true,
+  },
+])('a device shows the outcome of a test push: $outcome.status', async ({ response, outcome, isActive }) => {
+  const reader = await person();
+  const { id, token } = await registerDevice(reader);
+  if (response !== undefined) expo.script(token, { kind: 'ticket-error', error: response });
+  const device = async () => (await reader.client.call('GET', `/api/devices/${id}`)).body;
+  expect((await reader.client.call('POST', `/api/devices/${id}/test`)).status).toBe(200);
+  await eventually(async () => expect(await device()).toMatchObject({ is_active: isActive, last_test: outcome }));
+  const renewed = { push_token: newPushToken.expo(), platform: 'expo', device_id: (await device()).device_id };
+  expect(await reader.client.call('POST', '/api/devices/register', { json: renewed })).toMatchObject({
+    status: 201,
+    body: { id, last_test: null },
+  });
+});
+
 test("the ledger shows the provider's response for each device", async () => {
   const [owner, reader] = [await person(), await person()];
   const topic = await createTopic(owner);

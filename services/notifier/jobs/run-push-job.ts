@@ -23,7 +23,7 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
       case 'send':
         return await retryPush(deps, push);
       case 'test':
-        return await sendTestPush(deps, push, job.id);
+        return await sendTestPush(deps, push, job);
       case 'replace':
         return await replacePushes(deps, push);
       case 'summary':

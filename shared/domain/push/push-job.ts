@@ -56,7 +56,7 @@ export interface PushTargetIds {
   readonly subscriptionId: string;
 }
 
-/** A test push requested by the device's owner. It is not recorded in the ledger. */
+/** A test push requested by the device's owner. It is recorded as `lastTest` of the device, not in the ledger. */
 export interface TestPushJob {
   readonly kind: 'test';
   readonly deviceId: string;
@@ -175,13 +175,16 @@ export function receiptsJob(id: string, job: Omit<ReceiptsJob, 'kind'>, delayMs:
   return { id: `receipts.${id}`, data: { kind: 'receipts', ...job }, delayMs, isRemembered: false };
 }
 
+/** The maximum number of attempts of a test push, within half a minute. */
+export const testPushAttempts = 5;
+
 /** Returns the job of a test push. It runs first in the urgent queue, because the user is waiting. */
 export function testPushJob(id: string, deviceId: string, requestedAt: number): QueuedPush {
   return {
     id: `test.${id}`,
     data: { kind: 'test', deviceId, requestedAt },
     priority: 1,
-    attempts: 5,
+    attempts: testPushAttempts,
     backoffMs: 2_000,
   };
 }

@@ -8,7 +8,7 @@ import { toast } from '../../parts/toasts.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 import { countOf } from './numbers.ts';
 import { callAsOperator } from './operator.ts';
-import { usePolling } from './use-polling.ts';
+import { usePolling } from '../../parts/use-polling.ts';
 
 const pollMs = 10_000;
 const limits = [100, 1_000] as const;

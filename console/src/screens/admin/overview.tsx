@@ -9,7 +9,7 @@ import { useLoad } from '../../parts/use-load.ts';
 import { LineChart } from './line-chart.tsx';
 import { countOf, formatNumber } from './numbers.ts';
 import { callAsOperator } from './operator.ts';
-import { usePolling } from './use-polling.ts';
+import { usePolling } from '../../parts/use-polling.ts';
 
 const pollMs = 10_000;
 

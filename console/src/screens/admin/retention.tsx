@@ -10,7 +10,7 @@ import { countOf, formatBytes } from './numbers.ts';
 import { callAsOperator } from './operator.ts';
 import { RetentionHistory } from './retention-history.tsx';
 import { Pause, PausedOrWaiting, Plan, PlanTime, type Removal } from './retention-plan.tsx';
-import { usePolling } from './use-polling.ts';
+import { usePolling } from '../../parts/use-polling.ts';
 
 /** While a run is requested or in progress, and otherwise. */
 const pollMs = { busy: 2_000, idle: 15_000 } as const;

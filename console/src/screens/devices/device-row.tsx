@@ -44,7 +44,7 @@ export function DeviceRow({ device, reload }: DeviceProps) {
         <RowButton text="Rename" name={name} onClick={() => setRenaming(true)} />
         <RowButton text="Remove" name={name} onClick={onRemove} />
       </div>
-      <TestPushNote device={device} outcome={testPush.outcome} />
+      <TestPushNote device={device} refusal={testPush.refusal} reload={reload} />
       {isRenaming && <RenameDevice device={device} reload={reload} onClose={() => setRenaming(false)} />}
     </li>
   );

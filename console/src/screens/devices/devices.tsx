@@ -15,7 +15,7 @@ export function Devices() {
   return (
     <div class="page settings-page">
       <h1>Devices</h1>
-      <ThisBrowser />
+      <ThisBrowser reloadDevices={reload} />
       <Section title="Phones, tablets and browsers" hint="They get the pushes of the topics that you subscribe to.">
         <Loading loaded={loaded} retry={reload} rows={3}>
           {(devices) => <DeviceList devices={devices.filter((one) => !isRemoved(one))} reload={reload} />}

@@ -1,102 +1,101 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import type { Device } from '../../api/wire.ts';
+import { completeTime, timeAgo } from '../../parts/times.ts';
+import { usePolling } from '../../parts/use-polling.ts';
 import { providerName } from './platforms.ts';
 
-type Outcome =
-  | { readonly state: 'sending' }
-  | { readonly state: 'refused'; readonly reason: string }
-  | { readonly state: 'queued' }
-  | { readonly state: 'dead' };
+const pollMs = 2_000;
+/** Two minutes: the server tries a test push five times within half a minute, each with a time limit. */
+const pollsMax = 60;
 
-interface TestPush {
-  readonly outcome: Outcome | null;
+export interface TestPush {
+  /** Why the server did not queue the push; null if it did. */
+  readonly refusal: string | null;
   readonly isSending: boolean;
   readonly send: () => Promise<void>;
 }
 
-/**
- * Pauses before each check of the device. The server does not record the outcome of a test push, but it deactivates a
- * device whose push token is dead. It tries a test push five times within half a minute.
- */
-const pausesMs = [1_000, 2_000, 4_000, 8_000, 16_000];
-
-/** Sends a test push. `reload` is called when the state of the device changed. */
-export function useTestPush({ id }: Device, reload: () => Promise<void>): TestPush {
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const current = useRef(0);
-  useEffect(
-    () => () => {
-      current.current++;
-    },
-    [],
-  );
+/** Sends a test push. `reload` then shows it in the device. */
+export function useTestPush({ id }: Pick<Device, 'id'>, reload: () => Promise<void>): TestPush {
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const [isSending, setSending] = useState(false);
   const send = async () => {
-    const turn = ++current.current;
-    setOutcome({ state: 'sending' });
+    setSending(true);
     try {
       await call('POST', `/api/devices/${id}/test`);
+      setRefusal(null);
     } catch (error) {
-      setOutcome({ state: 'refused', reason: (error as Error).message });
-      return;
+      setRefusal((error as Error).message);
     }
-    setOutcome({ state: 'queued' });
-    if (!(await becomesInactive(id, () => turn === current.current))) return;
-    setOutcome({ state: 'dead' });
     await reload();
+    setSending(false);
   };
-  return { outcome, isSending: outcome?.state === 'sending', send };
-}
-
-/** Whether the provider reported the push token as dead, as far as that is known within half a minute. */
-async function becomesInactive(id: string, isWaiting: () => boolean): Promise<boolean> {
-  for (const ms of pausesMs) {
-    await new Promise((resolve) => setTimeout(resolve, ms));
-    if (!isWaiting()) return false;
-    const device = await call<Device>('GET', `/api/devices/${id}`).catch(() => null);
-    if (device === null || !isWaiting()) return false;
-    if (!device.is_active) return true;
-  }
-  return false;
+  return { refusal, isSending, send };
 }
 
 interface TestPushNoteProps {
   readonly device: Device;
-  readonly outcome: Outcome | null;
+  readonly refusal: string | null;
+  readonly reload: () => Promise<void>;
 }
 
-export function TestPushNote({ device, outcome }: TestPushNoteProps) {
+/** The outcome of the last test push, which it waits for. */
+export function TestPushNote({ device, refusal, reload }: TestPushNoteProps) {
+  const { last_test: test } = device;
   return (
     <div class="test-push" role="status">
-      {outcome !== null && <OutcomeText outcome={outcome} provider={providerName(device.platform)} />}
+      {refusal !== null ? (
+        <>
+          <span class="badge failed">not sent</span> {refusal}
+        </>
+      ) : (
+        test !== null && (
+          <>
+            <span class={`badge ${test.status}`}>{test.status.replace('_', ' ')}</span>{' '}
+            <OutcomeText device={device} test={test} />{' '}
+            <time class="soft" title={completeTime(test.requested_at)}>
+              Test push of {timeAgo(test.requested_at)}.
+            </time>
+          </>
+        )
+      )}
+      {test?.status === 'queued' && <Watch key={test.requested_at} device={device} reload={reload} />}
     </div>
   );
 }
 
-function OutcomeText({ outcome, provider }: { readonly outcome: Outcome; readonly provider: string }) {
-  switch (outcome.state) {
-    case 'sending':
-      return <span class="badge">sending …</span>;
-    case 'refused':
-      return (
-        <>
-          <span class="badge failed">not sent</span> {outcome.reason}
-        </>
-      );
-    case 'dead':
-      return (
-        <>
-          <span class="badge dead_token">dead token</span> {provider} reported the push token as dead, so the device is
-          inactive now.
-        </>
-      );
+type Test = NonNullable<Device['last_test']>;
+
+function OutcomeText({ device, test }: { readonly device: Device; readonly test: Test }): ComponentChildren {
+  const provider = providerName(device.platform);
+  switch (test.status) {
     case 'queued':
-      return (
-        <>
-          <span class="badge">queued</span> The server sends it to {provider} within seconds and does not record whether{' '}
-          {provider} accepts it. If the device shows nothing, publish a message to a topic that you subscribe to: “Why
-          did I get or not get a push?” next to the message shows the response of {provider}.
-        </>
-      );
+      return test.reason === null
+        ? `The server sends it to ${provider} within seconds.`
+        : `${test.reason}. The server retries.`;
+    case 'sent':
+      return `${sentenceStart(provider)} accepted it. If the device shows nothing, check its settings for notifications.`;
+    case 'dead_token':
+      return `${sentenceStart(provider)} reported the push token as dead${device.is_active ? '' : ', so the device is inactive now'}: ${test.reason}.`;
+    case 'failed':
+      return `${test.reason}.`;
   }
+}
+
+const sentenceStart = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Looks for the outcome while the page is visible, and states it when it gives up. */
+function Watch({ device: { id, last_test: shown }, reload }: Omit<TestPushNoteProps, 'refusal'>) {
+  const [polls, setPolls] = useState(0);
+  const isOver = polls >= pollsMax;
+  usePolling(async () => {
+    if (isOver) return;
+    setPolls((count) => count + 1);
+    // The next poll can succeed.
+    const device = await call<Device>('GET', `/api/devices/${id}`).catch(() => null);
+    if (device !== null && device.last_test?.updated_at !== shown?.updated_at) await reload();
+  }, pollMs);
+  return isOver ? <p class="soft">No outcome so far. Reload the page to see a later one.</p> : null;
 }

@@ -8,14 +8,19 @@ import { useLoad } from '../../parts/use-load.ts';
 import { browserPush, turnOffPushes, turnOnPushes, type BrowserPush } from '../../state/browser-push.ts';
 import './this-browser.css';
 
+interface ThisBrowserProps {
+  /** For a page that shows the devices: called after a change of this one, or a test push to it. */
+  readonly reloadDevices?: () => Promise<void>;
+}
+
 /** Whether this browser receives pushes, and a switch. Nothing if the server does not push to browsers. */
-export function ThisBrowser() {
+export function ThisBrowser({ reloadDevices }: ThisBrowserProps) {
   const { loaded, reload } = useLoad(browserPush, 'this-browser');
   if (vapidKey === '') return null;
   return (
     <Section title="This browser">
       <Loading loaded={loaded} retry={reload} rows={1}>
-        {(push) => <Switch push={push} reload={reload} />}
+        {(push) => <Switch push={push} reload={() => Promise.all([reload(), reloadDevices?.()])} />}
       </Loading>
     </Section>
   );
@@ -29,7 +34,7 @@ const texts: Readonly<Record<BrowserPush['state'], string>> = {
   on: 'This browser shows new messages, even while Tocsin is closed.',
 };
 
-function Switch({ push, reload }: { readonly push: BrowserPush; readonly reload: () => Promise<void> }) {
+function Switch({ push, reload }: { readonly push: BrowserPush; readonly reload: () => Promise<unknown> }) {
   const [isBusy, setBusy] = useState(false);
   const run = async (act: () => Promise<unknown>, text: string) => {
     setBusy(true);

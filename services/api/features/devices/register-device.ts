@@ -64,6 +64,7 @@ export function registerDevice(deps: Pick<ApiDeps, 'config' | 'engine' | 'makeId
         lastSeen: context.now,
         tokenGivenAt: context.now,
         doubtedAt: null,
+        lastTest: null,
       };
       const { documents } = deps.engine;
       const device = await commitWithinQuota(
@@ -86,8 +87,9 @@ async function prepare(documents: Documents, makeId: () => string, registered: R
   const [known] = await documents.find(devices, { index: 'userDevice', equals: { userId, deviceId }, limit: 1 });
   const freed = await freePushToken(documents, { pushToken, for: known?.id ?? null, userId });
   if (known !== undefined) {
-    const result = { ...known, ...registered, version: known.version + 1 };
-    return { writes: [owner, ...freed.writes, write.update(devices, known, registered)], result };
+    const set = { ...registered, lastTest: known.pushToken === pushToken ? known.lastTest : null };
+    const result = { ...known, ...set, version: known.version + 1 };
+    return { writes: [owner, ...freed.writes, write.update(devices, known, set)], result };
   }
   const count = await documents.count(devices, { index: 'byUser', equals: { userId } });
   if (count - (freed.takesOwnDevice ? 1 : 0) >= devicesPerAccount)

@@ -52,7 +52,7 @@ async function change(
   if (fields.push_token === undefined) return documents.update(devices, device, set);
   const pushToken = pushTokenFor(deps, device.platform, fields.push_token);
   if (pushToken === device.pushToken) return documents.update(devices, device, { ...set, tokenGivenAt: context.now });
-  const renewed = { ...set, pushToken, isActive: true, tokenGivenAt: context.now, doubtedAt: null };
+  const renewed = { ...set, pushToken, isActive: true, tokenGivenAt: context.now, doubtedAt: null, lastTest: null };
   const { writes } = await freePushToken(documents, { pushToken, for: device.id, userId: device.userId });
   await documents.commit([...writes, write.update(devices, device, renewed)]);
   return { ...device, ...renewed, version: device.version + 1 };
