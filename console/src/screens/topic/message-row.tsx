@@ -1,3 +1,4 @@
+import type { ComponentChild } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { session } from '../../api/session.ts';
@@ -7,6 +8,7 @@ import { Icon, type IconName } from '../../parts/icon.tsx';
 import { MessageText } from '../../parts/message-text.tsx';
 import { clockTime, completeTime } from '../../parts/times.ts';
 import { toast, toastError, undoable } from '../../parts/toasts.tsx';
+import { Leads } from './leads.tsx';
 import { EditMessage } from './edit-message.tsx';
 import { PushReport } from './push-report.tsx';
 import type { Feed } from './use-feed.ts';
@@ -55,7 +57,6 @@ interface MessageContentProps {
 
 /** What a reader sees of a message. */
 export function MessageContent({ message, highlight }: MessageContentProps) {
-  const priority = priorityNames[message.priority];
   return (
     <div class="content">
       {message.title !== null && <h3 dir="auto">{message.title}</h3>}
@@ -67,14 +68,38 @@ export function MessageContent({ message, highlight }: MessageContentProps) {
         isMarkdown={message.markdown}
         {...(highlight === undefined ? {} : { highlight })}
       />
-      {(priority !== undefined || message.is_edited || message.tags.length > 0) && (
-        <div class="meta">
-          {priority !== undefined && <span class="priority">{priority}</span>}
-          <Tags tags={message.tags} />
-          {message.is_edited && <span class="soft">edited</span>}
-        </div>
-      )}
+      <Leads click={message.click} actions={message.actions} />
+      <Meta message={message} />
     </div>
+  );
+}
+
+function Meta({ message }: { readonly message: Message }) {
+  const priority = priorityNames[message.priority];
+  const publisher = publisherOf(message);
+  const isEmpty = priority === undefined && publisher === null && message.tags.length === 0;
+  if (isEmpty && !message.is_edited && !message.silent) return null;
+  return (
+    <div class="meta">
+      {priority !== undefined && <span class="priority">{priority}</span>}
+      <Tags tags={message.tags} />
+      {message.silent && <span class="soft">silent</span>}
+      {message.is_edited && <span class="soft">edited</span>}
+      {publisher !== null && <span class="soft">{publisher}</span>}
+    </div>
+  );
+}
+
+const publisherNames = { account: 'by', api_key: 'by key', topic_token: 'by token' } as const;
+
+/** Null for readers, who do not see the publisher, and for anonymous ones. */
+function publisherOf({ published_by: publisher }: Message): ComponentChild {
+  if (publisher === null || publisher.name === null || publisher.kind === 'system') return null;
+  if (publisher.kind === 'anonymous') return null;
+  return (
+    <>
+      {publisherNames[publisher.kind]} <bdi>{publisher.name}</bdi>
+    </>
   );
 }
 

@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { MessageText } from '../../parts/message-text.tsx';
+import { emptyDraft, type Draft } from './draft.ts';
 import { Tags } from './message-row.tsx';
+import { MoreOptions } from './more-options.tsx';
 
 const priorities = [
   ['5', 'Highest'],
@@ -11,12 +13,9 @@ const priorities = [
   ['1', 'Lowest'],
 ] as const;
 
-const empty = { message: '', title: '', tags: '', priority: '3', markdown: false };
-type Draft = typeof empty;
-
 /** The message that the user writes, and what publishes it. */
 function useDraft(topic: string) {
-  const [draft, setDraft] = useState<Draft>(empty);
+  const [draft, setDraft] = useState<Draft>(emptyDraft);
   const [failure, setFailure] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const publish = async () => {
@@ -26,7 +25,7 @@ function useDraft(topic: string) {
     try {
       const json = { ...draft, topic, title: draft.title || null, priority: Number(draft.priority) };
       await call('POST', '/', { json });
-      setDraft(empty);
+      setDraft(emptyDraft);
     } catch (error) {
       setFailure((error as Error).message);
     } finally {
@@ -40,6 +39,7 @@ function useDraft(topic: string) {
 export function PublishBox({ topic }: { readonly topic: string }) {
   const { draft, change, failure, isBusy, publish } = useDraft(topic);
   const [wantsPreview, setPreview] = useState(false);
+  const [hasMore, setMore] = useState(false);
   const isPreview = wantsPreview && draft.message !== '';
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -47,7 +47,7 @@ export function PublishBox({ topic }: { readonly topic: string }) {
   }, []);
   return (
     <form
-      class={draft === empty ? 'publish idle' : 'publish'}
+      class={draft === emptyDraft ? 'publish idle' : 'publish'}
       aria-label="Publish"
       onSubmit={(event) => {
         event.preventDefault();
@@ -74,6 +74,9 @@ export function PublishBox({ topic }: { readonly topic: string }) {
       <div class="publish-options">
         <Options draft={draft} change={change} />
         <span class="grow" />
+        <button type="button" class="button plain" aria-expanded={hasMore} onClick={() => setMore(!hasMore)}>
+          More
+        </button>
         <button
           type="button"
           class="button plain"
@@ -87,6 +90,7 @@ export function PublishBox({ topic }: { readonly topic: string }) {
           Publish
         </button>
       </div>
+      {hasMore && <MoreOptions draft={draft} change={change} />}
       {failure !== null && (
         <p class="note bad" role="alert">
           {failure}
