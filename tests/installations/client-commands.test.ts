@@ -74,6 +74,25 @@ test('a message published in one terminal reaches another and appears in the log
   expect(await run(account, log)).toEqual({ code: 0, out: '', error: '' });
 }, 180_000); // six processes, each of which may take many seconds to start on a busy machine
 
+test('publish sends where the message leads, its lifetime and its sequence', async () => {
+  const account = await createAccount(store);
+  const { name } = await createTopic(account);
+  const { out } = await run(account, [
+    ...['publish', name, 'The door is open', '--click', 'https://example.com/doors/4', '--json'],
+    ...['--action', 'view, Floor plan, https://example.com/plan', '--action', 'ack, I have it'],
+    ...['--icon', 'https://example.com/door.png', '--ttl', '1h', '--silent', '--sequence-id', 'door-4'],
+  ]);
+  const message = JSON.parse(out) as Record<string, unknown>;
+  expect(message).toMatchObject({
+    click: 'https://example.com/doors/4',
+    actions: [{ action: 'view' }, { action: 'ack', label: 'I have it' }],
+    icon_url: 'https://example.com/door.png',
+    silent: true,
+  });
+  const again = await run(account, ['publish', name, 'The door is closed', '--sequence-id', 'door-4', '--json']);
+  expect(JSON.parse(again.out)).toMatchObject({ id: message['id'], message: 'The door is closed', is_edited: true });
+}, 60_000);
+
 test('exits with 1 and the reason if the server refuses, and with 2 on wrong usage', async () => {
   const account = await createAccount(store);
   expect(await run(account, ['publish', 'no-such-topic', 'text'])).toEqual({
