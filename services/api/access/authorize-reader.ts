@@ -1,8 +1,10 @@
 import type { CredentialRef } from '@tocsin/shared/domain/accounts/credentials.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import type { MessageView } from '@tocsin/shared/wire/message.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { readCredential } from '../http/authenticate.ts';
+import { messageView } from '../http/load-topic.ts';
 import type { RequestContext } from '../http/route.ts';
 import { authorizeStream } from './authorize-stream.ts';
 import { reserveStream, type StreamRequest } from '../live/open-stream.ts';
@@ -14,6 +16,8 @@ export interface ReaderAuthorization {
   readonly credential: CredentialRef | null;
   /** Checks access like streams. */
   readonly endReason: StreamRequest['authorize'];
+  /** What the reader sees of the topic's messages now. */
+  readonly view: () => MessageView;
   /** Throws the error that the request would get now: 401, 403, 404. */
   require(): Promise<void>;
 }
@@ -30,10 +34,12 @@ export async function authorizeReader(
     isTopicRoute: true,
     isStream: false,
   });
-  const endReason = authorizeStream(deps, { caller, credential, topics: [topic], managedTopics: new Set() });
+  const managedTopics = new Set((await messageView(deps.directory, caller, topic)) === 'manager' ? [topic.id] : []);
+  const endReason = authorizeStream(deps, { caller, credential, topics: [topic], managedTopics });
   return {
     credential,
     endReason,
+    view: () => (managedTopics.has(topic.id) ? 'manager' : 'reader'),
     async require() {
       const reason = await endReason(() => undefined);
       if (reason === null) return;

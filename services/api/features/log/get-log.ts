@@ -131,7 +131,6 @@ async function answerWithLines(
 ): Promise<void> {
   const { topic, from, limit = Infinity, follow } = asked;
   const authorization = await authorizeReader(deps, context, topic);
-  const view = await messageView(deps.directory, context.caller, topic);
   await streamLog(deps, {
     caller: context.caller,
     credential: authorization.credential,
@@ -142,7 +141,7 @@ async function answerWithLines(
     response: context.response,
     first: () =>
       firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
-    line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName, view))}\n`,
+    line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName, authorization.view()))}\n`,
     authorize: authorization.endReason,
   });
 }
