@@ -73,6 +73,22 @@ describeUnlessMissing("the operator's screens", missingForChromium(), () => {
       expect(await stored(page)).toEqual([['tocsin.theme'], null]);
     });
 
+    test('shows a link to these screens in the navigation until it is forgotten', async () => {
+      chromium.expectRefusals();
+      const link = (page: Page) => page.locator('.sidebar').getByRole('link', { name: 'Operator' });
+      const page = await chromium.open('/admin');
+      await page.getByLabel('Token of the operator').waitFor();
+      expect(await link(page).count()).toBe(0);
+      await enter(page);
+      await link(page).waitFor();
+      expect(await link(page).getAttribute('aria-current')).toBe('page');
+      await page.goto(`${stack.urls[0]}/console/topics/unknown`);
+      await link(page).click();
+      await see(page, 'The server is ready');
+      await button(page, 'Forget the token').click();
+      await link(page).waitFor({ state: 'detached' });
+    });
+
     test('is refused with the reason if it is wrong, at the start and later', async () => {
       chromium.expectRefusals();
       const page = await chromium.open('/console/admin');

@@ -29,10 +29,10 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const page = await openWithDevice(token);
     await page.getByRole('button', { name: 'Test push' }).click();
     await page.getByText('queued', { exact: true }).waitFor();
-    await page.getByText('sent Expo accepted it.').waitFor();
+    await page.getByText('sent Test push just now: Expo accepted it.').waitFor();
     expect(expo.pushes.filter((push) => push.token === token)).toHaveLength(1);
     await page.reload();
-    await page.getByText('sent Expo accepted it.').waitFor();
+    await page.getByText('sent Test push just now: Expo accepted it.').waitFor();
   });
 
   test('a rejected test push shows the reason of the provider', async () => {
@@ -40,7 +40,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expo.script(token, { kind: 'ticket-error', error: 'MessageTooBig' });
     const page = await openWithDevice(token);
     await page.getByRole('button', { name: 'Test push' }).click();
-    await page.getByText(/failed MessageTooBig/).waitFor();
+    await page.getByText(/^failed Test push just now: MessageTooBig/).waitFor();
     await page.getByText('active', { exact: true }).waitFor();
   });
 

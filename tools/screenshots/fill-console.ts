@@ -1,3 +1,5 @@
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
+import type { ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { made, type Client } from '../../tests/support/stack.ts';
 
 interface SampleMessage {
@@ -42,17 +44,21 @@ const messages: readonly SampleMessage[] = [
   { topic: 'alerts', title: 'Certificate', text: 'api.example.org expires in 14 days', tags: 'lock', priority: 2 },
 ];
 
-/** Fills the account with topics, messages, subscriptions, a team and devices. Resolves with the team's ID. */
-export async function fillConsole(client: Client): Promise<{ teamId: string }> {
+/** Fills the account with topics, messages, subscriptions, devices and a team. Resolves with the team's ID. */
+export async function fillConsole(client: Client, expo: ExpoSimulator): Promise<{ teamId: string }> {
   for (const json of topics) await made(client.call('POST', '/api/topics', { json }));
   for (const { name } of topics)
     await made(
       client.call('POST', '/api/subscriptions', { json: { topic_name: name, mobile_notification_settings: pushes } }),
     );
-  await made(client.call('POST', '/api/devices/register', { json: device }));
+  // Before the messages, whose pushes would deactivate the tablet.
+  await testDevices(client, expo);
   const team = (await made(
-    client.call('POST', '/api/teams', { json: { name: 'platform', display_name: 'Platform' } }),
+    client.call('POST', '/api/teams', {
+      json: { name: 'platform', display_name: 'Platform', description: 'Runs the production cluster' },
+    }),
   )) as { id: string };
+  for (const json of invites) await made(client.call('POST', `/api/teams/${team.id}/invites`, { json }));
   await made(
     client.call('POST', '/api/topics', {
       json: { name: 'on-call', team_id: team.id, description: 'On-call schedule' },
@@ -68,12 +74,34 @@ const pushes = {
   quiet_hours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allow_priority: 5 },
 };
 
-const device = {
-  push_token: 'ExponentPushToken[screenshots]',
-  platform: 'expo',
-  device_id: 'phone',
-  device_name: 'Pixel',
-};
+const devices = [
+  { push_token: 'ExponentPushToken[tablet]', platform: 'expo', device_id: 'tablet', device_name: 'Tablet at the door' },
+  {
+    push_token: 'ExponentPushToken[phone]',
+    platform: 'expo',
+    device_id: 'phone',
+    device_name: 'Pixel',
+    app_version: '2.4',
+  },
+] as const;
+
+const invites = [
+  { email: 'on-call@example.org', role: 'admin' },
+  { email: 'builds@example.org', role: 'member' },
+] as const;
+
+/** Registers the devices and sends each a test push, which the tablet's dead token rejects. */
+async function testDevices(client: Client, expo: ExpoSimulator): Promise<void> {
+  expo.script(devices[0].push_token, { kind: 'ticket-error', error: 'DeviceNotRegistered' });
+  for (const json of devices) {
+    const { id } = (await made(client.call('POST', '/api/devices/register', { json }))) as { id: string };
+    await made(client.call('POST', `/api/devices/${id}/test`));
+    await eventually(async () => {
+      const { body } = await client.call('GET', `/api/devices/${id}`);
+      return body.last_test.status !== 'queued';
+    });
+  }
+}
 
 function publish(client: Client, { topic, text, title, priority, tags, isMarkdown }: SampleMessage): Promise<unknown> {
   const json = { topic, message: text, title, priority, tags: tags?.split(','), markdown: isMarkdown };

@@ -3,15 +3,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withClosers } from '@tocsin/shared/platform/lifecycle.ts';
+import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { Client, accessTokenOf } from '../../tests/support/stack.ts';
 import { findChromium } from './find-chromium.ts';
 import { startEmbeddedStack, type Stack } from '../stack/start-stack.ts';
 import { fillConsole } from './fill-console.ts';
 
-// Takes the pictures of README.md and docs/console.md: `npm run screenshots`. Requires Chromium.
+// Takes the pictures of README.md and docs/console.md: `npm run screenshots`. CONTRIBUTING.md has its requirements.
 const folder = 'docs/screenshots';
 const person = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
+
+const operatorToken = 'the-operator-of-the-pictures';
 
 const desktop = { width: 1_280, height: 800 };
 const phone = { width: 390, height: 780 };
@@ -30,6 +33,10 @@ const shots: readonly Shot[] = [
   { name: 'topic-dark', path: '/console/topics/alerts', theme: 'dark', size: desktop, prepare: showMessages },
   { name: 'topic-phone', path: '/console/topics/alerts', theme: 'light', size: phone, prepare: showMessages },
   { name: 'home-phone-dark', path: '/console', theme: 'dark', size: phone },
+  { name: 'log', path: '/console/topics/alerts/log?from_offset=0', theme: 'light', size: desktop },
+  { name: 'team', path: '/console/teams/{team}', theme: 'light', size: desktop },
+  { name: 'devices', path: '/console/devices', theme: 'light', size: desktop },
+  { name: 'admin', path: '/console/admin/audit', theme: 'light', size: desktop, prepare: enterToken },
   { name: 'notifications', path: '/console/topics/alerts/notifications', theme: 'light', size: desktop },
 ];
 
@@ -37,15 +44,19 @@ await withClosers(async (own) => {
   const executablePath = findChromium();
   if (executablePath === undefined)
     throw new Error('Chromium is missing. Install the package chromium, or Google Chrome.');
-  const stack = await startEmbeddedStack({ env: { RATE_LIMITS: 'off', LOG_LEVEL: 'warn' } });
+  const expo = await startExpoSimulator();
+  own.add(() => expo.close());
+  const env = { RATE_LIMITS: 'off', LOG_LEVEL: 'warn', EXPO_URL: expo.url, ADMIN_TOKEN: operatorToken };
+  const stack = await startEmbeddedStack({ env });
   own.add(() => stack.stop());
   await createPerson(stack);
-  await fillConsole(new Client(await accessTokenOf(person, stack.urls), stack.urls));
+  const { teamId } = await fillConsole(new Client(await accessTokenOf(person, stack.urls), stack.urls), expo);
   const browser = await chromium.launch({ executablePath });
   own.add(() => browser.close());
   mkdirSync(folder, { recursive: true });
   const storageState = await logIn(browser, stack);
-  for (const shot of shots) await take(browser, stack, { ...shot, storageState });
+  for (const { path, ...shot } of shots)
+    await take(browser, stack, { ...shot, path: path.replace('{team}', teamId), storageState });
   await own.closeAll();
 });
 
@@ -80,6 +91,8 @@ async function take(browser: Browser, stack: Stack, shot: Shot & { storageState:
     reducedMotion: 'reduce',
     locale: 'en-GB',
   });
+  // Chromium without windows blocks notifications.
+  await context.addInitScript(`Object.defineProperty(Notification, 'permission', { value: 'default' })`);
   const page = await context.newPage();
   await page.goto(stack.urls[0]! + path);
   await page.locator('main h1').first().waitFor();
@@ -88,6 +101,12 @@ async function take(browser: Browser, stack: Stack, shot: Shot & { storageState:
   writeFileSync(join(folder, `${name}.png`), await page.screenshot());
   await context.close();
   process.stdout.write(`${folder}/${name}.png\n`);
+}
+
+async function enterToken(page: Page): Promise<void> {
+  await page.getByLabel('Token of the operator').fill(operatorToken);
+  await page.keyboard.press('Enter');
+  await page.getByRole('list', { name: 'Entries' }).waitFor();
 }
 
 async function showMessages(page: Page): Promise<void> {

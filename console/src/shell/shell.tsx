@@ -10,8 +10,9 @@ import { nextTheme, theme } from '../parts/theme.ts';
 import { keepBrowserRegistered } from '../state/browser-push.ts';
 import { inbox, loadInbox } from '../state/inbox.ts';
 import { logOut } from '../state/log-out.ts';
+import { operatorToken } from '../state/operator-token.ts';
 import { CommandPalette } from './command-palette.tsx';
-import { devicesPath, homePath, keysPath, loginPath, teamsPath, topicPath } from '../parts/paths.ts';
+import { adminPath, devicesPath, homePath, keysPath, loginPath, teamsPath, topicPath } from '../parts/paths.ts';
 import { isHelpOpen, isPaletteOpen, ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { UnreadCount } from '../parts/unread-count.tsx';
 
@@ -107,6 +108,7 @@ function Sidebar({ path }: { readonly path: string }) {
         )}
       </nav>
       <div class="sidebar-foot">
+        {operatorToken.value !== null && <Item href={adminPath('')} path={path} icon="settings" text="Operator" />}
         <a class="nav-item" href="/docs">
           <Icon name="book" />
           <span>API documentation</span>
@@ -147,8 +149,11 @@ interface ItemProps {
   readonly unread?: number;
 }
 
+/** Pages that the server also serves at another path. */
+const shortPaths: Readonly<Record<string, string>> = { [homePath]: '/', [adminPath('')]: '/admin' };
+
 function Item({ href, path, icon, text, unread = 0 }: ItemProps) {
-  const isCurrent = path === href || (href === homePath ? path === '/' : path.startsWith(`${href}/`));
+  const isCurrent = path === href || path === shortPaths[href] || (href !== homePath && path.startsWith(`${href}/`));
   return (
     <Link href={href} class="nav-item" aria-current={isCurrent ? 'page' : undefined}>
       <Icon name={icon} />

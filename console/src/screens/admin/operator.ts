@@ -1,11 +1,6 @@
 import { signal } from '@preact/signals';
 import { call, CallFailed, download, type CallOptions } from '../../api/call.ts';
-
-/** Session storage key of the operator's token: limited to this tab and origin, never part of a URL. */
-const storedAs = 'tocsin.operator';
-
-/** Null until the operator enters the token. */
-export const operatorToken = signal<string | null>(sessionStorage.getItem(storedAs));
+import { keepOperatorToken, operatorToken } from '../../state/operator-token.ts';
 
 /** Why the console asks for the token again. */
 export const refusal = signal<string | null>(null);
@@ -21,14 +16,12 @@ export async function enterToken(token: string): Promise<void> {
     throw new Error(refusalOf(error) ?? (error as Error).message, { cause: error });
   });
   refusal.value = null;
-  sessionStorage.setItem(storedAs, token);
-  operatorToken.value = token;
+  keepOperatorToken(token);
 }
 
 export function forgetToken(reason: string | null): void {
-  sessionStorage.removeItem(storedAs);
   refusal.value = reason;
-  operatorToken.value = null;
+  keepOperatorToken(null);
 }
 
 /** Like `call`, with the operator's token. If the server no longer accepts it, the console asks for it again. */

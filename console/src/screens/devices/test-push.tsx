@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import type { Device } from '../../api/wire.ts';
@@ -54,10 +53,10 @@ export function TestPushNote({ device, refusal, reload }: TestPushNoteProps) {
         test !== null && (
           <>
             <span class={`badge ${test.status}`}>{test.status.replace('_', ' ')}</span>{' '}
-            <OutcomeText device={device} test={test} />{' '}
             <time class="soft" title={completeTime(test.requested_at)}>
-              Test push of {timeAgo(test.requested_at)}.
-            </time>
+              Test push {timeAgo(test.requested_at)}:
+            </time>{' '}
+            {outcomeText(test, providerName(device.platform))}
           </>
         )
       )}
@@ -66,25 +65,18 @@ export function TestPushNote({ device, refusal, reload }: TestPushNoteProps) {
   );
 }
 
-type Test = NonNullable<Device['last_test']>;
-
-function OutcomeText({ device, test }: { readonly device: Device; readonly test: Test }): ComponentChildren {
-  const provider = providerName(device.platform);
-  switch (test.status) {
+function outcomeText({ status, reason }: NonNullable<Device['last_test']>, provider: string): string {
+  switch (status) {
     case 'queued':
-      return test.reason === null
-        ? `The server sends it to ${provider} within seconds.`
-        : `${test.reason}. The server retries.`;
+      return reason === null ? `the server sends it to ${provider} within seconds.` : `${reason}. The server retries.`;
     case 'sent':
-      return `${sentenceStart(provider)} accepted it. If the device shows nothing, check its settings for notifications.`;
+      return `${provider} accepted it. If the device shows nothing, check its settings for notifications.`;
     case 'dead_token':
-      return `${sentenceStart(provider)} reported the push token as dead${device.is_active ? '' : ', so the device is inactive now'}: ${test.reason}.`;
+      return `${provider} reported the push token as dead: ${reason}.`;
     case 'failed':
-      return `${test.reason}.`;
+      return `${reason}.`;
   }
 }
-
-const sentenceStart = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Looks for the outcome while the page is visible, and states it when it gives up. */
 function Watch({ device: { id, last_test: shown }, reload }: Omit<TestPushNoteProps, 'refusal'>) {
