@@ -44,6 +44,8 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
       notificationSound: 'horn',
       quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null },
       maxPerMinute: 3,
+      allowCritical: true,
+      badge: 'none' as const,
     };
     const {
       id: subscriptionId,

@@ -20,6 +20,8 @@ const settingFields = {
   notificationSound: 1,
   quietHours: 1,
   maxPerMinute: 1,
+  allowCritical: 1,
+  badge: 1,
 } as const;
 
 /** Rows of the first batch. With MongoDB's default of 101, the rest would need another round trip. */
@@ -130,6 +132,8 @@ function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
     notificationSound,
     quietHours,
     maxPerMinute,
+    allowCritical,
+    badge,
   } = stored;
   return {
     mobileEnabled,
@@ -141,5 +145,7 @@ function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
     notificationSound,
     quietHours: quietHours ?? null,
     maxPerMinute: maxPerMinute ?? null,
+    allowCritical: allowCritical ?? false,
+    badge: badge ?? null,
   };
 }
