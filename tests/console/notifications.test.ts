@@ -66,7 +66,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   test('saves the badge and critical pushes, which the page shows again', async () => {
     const owner = await stack.person();
     const { page } = await openNotifications(owner);
-    const [badge, critical] = [page.getByLabel('Show the number of unread'), page.getByLabel('Let highest priority')];
+    const [badge, critical] = [page.getByLabel('Show the number of unread'), page.getByLabel('Let highest sound')];
     expect([await badge.isChecked(), await critical.isChecked()]).toEqual([true, false]);
     await badge.uncheck();
     await critical.check();

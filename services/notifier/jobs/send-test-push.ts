@@ -21,10 +21,16 @@ export async function sendTestPush(deps: PushDeps, job: TestPushJob, jobId: stri
   const results = await gateway.send([
     {
       pushToken: device.pushToken,
-      content: { title: 'Tocsin', body: 'This is a test: notifications reach this device.', data: { test: true } },
+      content: {
+        title: 'Tocsin',
+        body: 'This is a test: notifications reach this device.',
+        category: null,
+        data: { test: true },
+      },
+      level: 'default',
       sound: 'default',
       vibrates: true,
-      isUrgent: true,
+      badge: null,
       collapseId: jobId.slice(0, 64),
       expiresAt,
     },

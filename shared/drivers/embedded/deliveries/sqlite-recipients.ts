@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import type { Device, Platform } from '../../../domain/push/device.ts';
 import type { Badge, MobileSettings, QuietHours, Subscription } from '../../../domain/push/subscription.ts';
-import type { Deliveries, Recipient, RecipientDevice } from '../../../ports/deliveries.ts';
+import type { Deliveries, FollowedTopic, Recipient, RecipientDevice } from '../../../ports/deliveries.ts';
 import type { Collection } from '../../../ports/documents.ts';
 import { documentTableName, indexName } from '../documents/sqlite-document-tables.ts';
 import type { statementCache } from '../sqlite/sqlite-statement-cache.ts';
@@ -84,6 +84,26 @@ export function sqliteRecipients(
       const any = statement(`${ofTopic.join(' UNION ALL ')} LIMIT 1`);
       return new Set(topicIds.filter((topicId) => any.get(topicId) !== undefined));
     },
+  };
+}
+
+/** Returns the port's `followedTopics`. */
+export function sqliteFollowedTopics(
+  statement: Statements,
+  subscriptions: Collection<Subscription>,
+): (userIds: readonly string[], limit: number) => FollowedTopic[] {
+  const sql = `
+    SELECT user_id, topic_id, created_at, last_viewed_at FROM ${documentTableName(subscriptions)}
+    INDEXED BY ${indexName(subscriptions, 'byUser')}
+    WHERE user_id IN (SELECT value FROM json_each(?)) ORDER BY user_id LIMIT ?`;
+  return (userIds, limit) => {
+    const rows = statement(sql).all(JSON.stringify(userIds), limit) as unknown as Row[];
+    return rows.map(([userId, topicId, createdAt, lastViewedAt]) => ({
+      userId: userId as string,
+      topicId: topicId as string,
+      createdAt: createdAt as number,
+      lastViewedAt: lastViewedAt as number | null,
+    }));
   };
 }
 

@@ -131,7 +131,7 @@ function LoudnessFields({ settings }: { readonly settings: Subscription['mobile_
       />
       <Checkbox
         id="allow_critical"
-        label="Let highest priority sound although the phone is muted (iPhones)"
+        label="Let highest sound on a muted iPhone"
         defaultChecked={settings.allow_critical}
       />
     </>

@@ -86,6 +86,33 @@ export function mongoRecipients(
   };
 }
 
+/** Returns the port's `followedTopics`. */
+export function mongoFollowedTopics(
+  connection: Connection,
+  subscriptions: Collection<Subscription>,
+): Deliveries['followedTopics'] {
+  const stored = connection.collection<StoredSubscription>(subscriptions.name);
+  const byUser = indexName(subscriptions, 'byUser');
+  return async (userIds, limit) => {
+    const found = await stored
+      .find(
+        { userId: { $in: [...userIds] } },
+        { projection: { _id: 0, userId: 1, topicId: 1, createdAt: 1, lastViewedAt: 1 } },
+      )
+      .sort({ userId: 1 })
+      .limit(limit)
+      .batchSize(firstBatchSize)
+      .hint(byUser)
+      .toArray();
+    return found.map(({ userId, topicId, createdAt, lastViewedAt }) => ({
+      userId,
+      topicId,
+      createdAt,
+      lastViewedAt: lastViewedAt ?? null,
+    }));
+  };
+}
+
 function passingFilter(
   topicId: string,
   message: Parameters<Deliveries['recipients']>[0]['message'],
