@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2';
+import { apsFault } from './aps-fault.ts';
+import { isObject } from './forms.ts';
 
 /** An APNs error response. */
 export interface ApnsFault {
@@ -71,13 +73,18 @@ function headerFault(headers: IncomingHttpHeaders, bundleId: string): ApnsFault 
   return null;
 }
 
-/** "4 KB (4096 bytes)" for a regular remote notification; JSON with an `aps` dictionary. */
+/**
+ * "4 KB (4096 bytes)" for a regular remote notification; JSON with an `aps` dictionary. APNs itself accepts a wrong
+ * field of `aps`, which the phone then ignores; the simulator rejects it, with a reason of its own.
+ */
 function payloadFault(body: Buffer): ApnsFault | null {
   if (body.length === 0) return fault(400, 'PayloadEmpty');
   if (body.length > 4_096) return fault(413, 'PayloadTooLarge');
   try {
     const payload: unknown = JSON.parse(utf8.decode(body));
-    return typeof (payload as { aps?: unknown } | null)?.aps === 'object' ? null : fault(400, 'PayloadEmpty');
+    if (!isObject(payload) || !isObject(payload['aps'])) return fault(400, 'PayloadEmpty');
+    const field = apsFault(payload['aps']);
+    return field === null ? null : fault(400, `InvalidPayload: aps.${field}`);
   } catch {
     return fault(400, 'PayloadEmpty');
   }

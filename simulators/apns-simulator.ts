@@ -4,6 +4,7 @@ import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify, type CryptoKey } from 'jose';
+import type { Aps } from './aps-fault.ts';
 import { apnsRequestFault, type ApnsFault } from './apns-request.ts';
 import { http2Sessions } from './http2-sessions.ts';
 import { nextBehaviour } from './next-behaviour.ts';
@@ -34,7 +35,7 @@ export interface ApnsPush {
   readonly messageId: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly payload: {
-    readonly aps: { readonly alert?: { title: string; body: string }; readonly sound?: string };
+    readonly aps: Aps;
   } & Readonly<Record<string, unknown>>;
   readonly bytes: number;
   readonly at: number;

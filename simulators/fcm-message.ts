@@ -1,3 +1,16 @@
+import {
+  hasForm,
+  invalidField,
+  isBoolean,
+  isCount,
+  isNumber,
+  isObject,
+  isText,
+  isTexts,
+  oneOf,
+  type Forms,
+} from './forms.ts';
+
 /** An FCM error response: a `google.rpc.Status` with FCM's error code. */
 export interface FcmFault {
   readonly status: number;
@@ -7,9 +20,6 @@ export interface FcmFault {
 }
 
 const invalid = (message: string): FcmFault => ({ status: 400, code: 'INVALID_ARGUMENT', message });
-const isText = (value: unknown): value is string => typeof value === 'string';
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Fields of https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages, limited to Android. */
 const messageFields = new Set([
@@ -25,16 +35,66 @@ const messageFields = new Set([
   'condition',
 ]);
 const notificationFields = new Set(['title', 'body', 'image']);
-const androidFields = new Set([
-  'collapse_key',
-  'priority',
-  'ttl',
-  'restricted_package_name',
-  'data',
-  'notification',
-  'fcm_options',
-  'direct_boot_ok',
-]);
+
+/** "a duration in seconds with up to nine fractional digits, ending with 's'" */
+const duration = /^(\d+(?:\.\d{1,9})?)s$/;
+const isDuration = (value: unknown): boolean => isText(value) && duration.test(value);
+const isColorPart = (value: unknown): boolean => isNumber(value) && value >= 0 && value <= 1;
+const lightForms: Forms = {
+  color: (value) => hasForm(value, { red: isColorPart, green: isColorPart, blue: isColorPart, alpha: isColorPart }),
+  light_on_duration: isDuration,
+  light_off_duration: isDuration,
+};
+
+/** https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#androidnotification */
+const androidNotificationForms: Forms = {
+  title: isText,
+  body: isText,
+  icon: isText,
+  color: (value) => isText(value) && /^#[0-9a-f]{6}$/i.test(value),
+  sound: isText,
+  tag: isText,
+  click_action: isText,
+  body_loc_key: isText,
+  body_loc_args: isTexts,
+  title_loc_key: isText,
+  title_loc_args: isTexts,
+  channel_id: isText,
+  ticker: isText,
+  sticky: isBoolean,
+  event_time: isText,
+  local_only: isBoolean,
+  notification_priority: oneOf(
+    'PRIORITY_UNSPECIFIED',
+    'PRIORITY_MIN',
+    'PRIORITY_LOW',
+    'PRIORITY_DEFAULT',
+    'PRIORITY_HIGH',
+    'PRIORITY_MAX',
+  ),
+  default_sound: isBoolean,
+  default_vibrate_timings: isBoolean,
+  default_light_settings: isBoolean,
+  vibrate_timings: (value) => isTexts(value) && value.every(isDuration),
+  visibility: oneOf('VISIBILITY_UNSPECIFIED', 'PRIVATE', 'PUBLIC', 'SECRET'),
+  notification_count: isCount,
+  light_settings: (value) => hasForm(value, lightForms),
+  image: isText,
+  proxy: oneOf('PROXY_UNSPECIFIED', 'ALLOW', 'DENY', 'IF_PRIORITY_LOWERED'),
+};
+
+/** https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#androidconfig */
+const androidForms: Forms = {
+  collapse_key: isText,
+  priority: oneOf('NORMAL', 'HIGH', 'normal', 'high'),
+  // "at most four weeks"
+  ttl: (value) => isText(value) && Number(duration.exec(value)?.[1] ?? NaN) <= 28 * 86_400,
+  restricted_package_name: isText,
+  data: isObject,
+  notification: isObject,
+  fcm_options: (value) => hasForm(value, { analytics_label: isText }),
+  direct_boot_ok: isBoolean,
+};
 
 /** "Must not be a reserved word": https://firebase.google.com/docs/cloud-messaging/concept-options#data_messages */
 const isReserved = (key: string): boolean =>
@@ -86,21 +146,25 @@ function dataFault(data: unknown): FcmFault | null {
   return null;
 }
 
-/** ttl: "a duration in seconds with up to nine fractional digits, ending with 's'", at most four weeks */
 function androidFault(android: unknown): FcmFault | null {
   if (android === undefined) return null;
   if (!isObject(android)) return invalid('Invalid value at message.android');
-  const unknown = unknownField(android, androidFields);
-  if (unknown !== undefined)
-    return invalid(`Invalid JSON payload received. Unknown name "${unknown}" at 'message.android'`);
-  if (!['NORMAL', 'HIGH', 'normal', 'high', undefined].includes(android['priority'] as string | undefined))
-    return invalid('Invalid value at message.android.priority');
-  const { ttl } = android;
-  if (ttl === undefined) return null;
-  const [, seconds] = isText(ttl) ? (/^(\d+(?:\.\d{1,9})?)s$/.exec(ttl) ?? []) : [];
-  return seconds !== undefined && Number(seconds) <= 28 * 86_400
-    ? null
-    : invalid('Invalid value at message.android.ttl');
+  return (
+    fieldFault('message.android', android, androidForms) ??
+    dataFault(android['data']) ??
+    fieldFault('message.android.notification', android['notification'] ?? {}, androidNotificationForms)
+  );
+}
+
+/** Google rejects unknown fields and wrong types. */
+function fieldFault(at: string, object: object, forms: Forms): FcmFault | null {
+  const field = invalidField(object, forms);
+  if (field === undefined) return null;
+  return invalid(
+    forms[field] === undefined
+      ? `Invalid JSON payload received. Unknown name "${field}" at '${at}': Cannot find field.`
+      : `Invalid value at '${at}.${field}'`,
+  );
 }
 
 function sizeFault({ notification, data }: Record<string, unknown>): FcmFault | null {

@@ -3,9 +3,16 @@ import { platforms, type Platform } from '@tocsin/shared/domain/push/device.ts';
 import { pushQueues, testPushJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
-import { newId, newPushToken } from '@tocsin/shared/testing/builders.ts';
+import type { Message } from '@tocsin/shared/domain/messages/message.ts';
+import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { write } from '@tocsin/shared/ports/documents.ts';
+import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { users } from '@tocsin/shared/collections/users.ts';
+import { newDevice, newId, newPushToken, newSubscription, newUser } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startApnsSimulator, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import { startApnsSimulator, type ApnsPush, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
 import { payloadBytes } from '@tocsin/simulators/expo-message.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import {
@@ -30,6 +37,7 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
   let fcm: FcmSimulator;
   let web: WebPushSimulator;
   let config: Config;
+  let env: Record<string, string>;
 
   beforeEach(async () => {
     own = closers();
@@ -37,18 +45,16 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
     own.add(() => at.close());
     [apns, fcm, web] = await Promise.all([startApnsSimulator(), startFcmSimulator(), startWebPushSimulator()]);
     for (const simulator of [apns, fcm, web]) own.add(() => simulator.close());
-    config = loadConfig(
-      {
-        ...at.place.env,
-        ...writeSimulatorSettings(at.place.config.DATA_DIR, [
-          apnsSettings(apns),
-          fcmSettings(fcm),
-          expoSettings(at.expo),
-          webPushSettings(web),
-        ]),
-      },
-      '/nonexistent',
-    );
+    env = {
+      ...at.place.env,
+      ...writeSimulatorSettings(at.place.config.DATA_DIR, [
+        apnsSettings(apns),
+        fcmSettings(fcm),
+        expoSettings(at.expo),
+        webPushSettings(web),
+      ]),
+    };
+    config = loadConfig(env, '/nonexistent');
   });
   afterEach(() => own.closeAll());
 
@@ -96,6 +102,168 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
       `${JSON.stringify({ test: 'push payload', engine: engineUnderTest, pushes: platforms.length * Object.keys(longTexts).length, tooLarge, cutInside, apnsBytesMax: bytesMax })}\n`,
     );
     expect([tooLarge, cutInside]).toEqual([0, 0]);
+  });
+
+  /** Subscribes a user with a device of each platform. */
+  const addPhones = async (
+    topic: Topic,
+    subscription: Partial<Subscription> = {},
+  ): Promise<Record<Platform, string>> => {
+    const user = newUser();
+    const tokens = {
+      ios: newPushToken.ios(),
+      android: newPushToken.android(),
+      expo: newPushToken.expo(),
+      web: web.newSubscription(),
+    };
+    await at.engine.documents.commit([
+      write.insert(users, user),
+      write.insert(subscriptions, newSubscription(user.id, topic.id, subscription)),
+      ...platforms.map((platform) =>
+        write.insert(devices, newDevice(user.id, { platform, pushToken: tokens[platform] })),
+      ),
+    ]);
+    return tokens;
+  };
+  const apnsOf = (tokens: Record<Platform, string>) => apns.pushes.filter(({ token }) => token === tokens.ios);
+  const fcmOf = (tokens: Record<Platform, string>) => fcm.pushes.filter(({ token }) => token === tokens.android);
+  const expoOf = (tokens: Record<Platform, string>) => at.expo.pushes.filter(({ token }) => token === tokens.expo);
+  const webOf = (tokens: Record<Platform, string>) => web.pushes.filter(({ token }) => token === tokens.web);
+
+  const fields: Partial<Message>[] = [
+    ...([1, 2, 3, 4, 5] as const).map((priority) => ({ priority })),
+    { priority: 5, isSilent: true },
+  ];
+  const critical = { critical: 1, name: 'default', volume: 1 };
+  const expoCritical = { critical: true, name: 'default', volume: 1 };
+
+  test.each<[string, boolean, boolean, object]>([
+    ['a subscription that allows critical alerts, with the entitlement', true, true, {}],
+    ['a subscription that does not allow critical alerts', false, true, { isLess: true }],
+    ['an installation without the entitlement', true, false, { isLess: true }],
+  ])('each provider gets the level of a message: %s', async (_, allowCritical, isEntitled, given) => {
+    const isLess = 'isLess' in given;
+    const topic = await at.addTopic();
+    const tokens = await addPhones(topic, { allowCritical });
+    await at.start({}, { config: loadConfig({ ...env, APNS_CRITICAL: isEntitled ? 'on' : 'off' }, '/nonexistent') });
+    for (const one of fields) {
+      const { id } = await at.publish(topic, one);
+      await eventually(async () =>
+        expect(await at.engine.deliveries.counts(id)).toMatchObject({ sent: platforms.length }),
+      );
+    }
+    expect(
+      apnsOf(tokens).map(({ headers, payload: { aps } }) => [
+        headers['apns-priority'],
+        aps['interruption-level'],
+        aps.sound,
+      ]),
+    ).toEqual([
+      ['5', 'passive', undefined],
+      ['5', 'passive', undefined],
+      ['10', 'active', 'default'],
+      ['10', 'time-sensitive', 'default'],
+      isLess ? ['10', 'time-sensitive', 'default'] : ['10', 'critical', critical],
+      ['5', 'passive', undefined],
+    ]);
+    expect(
+      fcmOf(tokens).map(({ message: { android } }) => [
+        android!.priority,
+        android!.notification!['channel_id'],
+        android!.notification!['sound'],
+      ]),
+    ).toEqual([
+      ['normal', 'tocsin-low', undefined],
+      ['normal', 'tocsin-low', undefined],
+      ['high', 'tocsin-default', 'default'],
+      ['high', 'tocsin-high', 'default'],
+      ['high', 'tocsin-urgent', 'default'],
+      ['normal', 'tocsin-low', undefined],
+    ]);
+    expect(
+      expoOf(tokens).map(({ message: { priority, interruptionLevel, sound } }) => [priority, interruptionLevel, sound]),
+    ).toEqual([
+      ['normal', 'passive', null],
+      ['normal', 'passive', null],
+      ['high', 'active', 'default'],
+      ['high', 'time-sensitive', 'default'],
+      isLess ? ['high', 'time-sensitive', 'default'] : ['high', 'critical', expoCritical],
+      ['normal', 'passive', null],
+    ]);
+    expect(
+      webOf(tokens).map(({ headers, payload: { silent, vibrates } }) => [headers['urgency'], silent, vibrates]),
+    ).toEqual([
+      ['low', true, false],
+      ['low', true, false],
+      ['normal', false, true],
+      ['high', false, true],
+      ['high', false, true],
+      ['low', true, false],
+    ]);
+  });
+
+  test('each provider gets the data, the category, the badge and the expiry of a message', async () => {
+    const topic = await at.addTopic();
+    const since = at.clock() - 60_000;
+    const tokens = await addPhones(topic, { createdAt: since });
+    await at.publish(topic, { timestamp: since + 1_000 });
+    await at.start({}, { config });
+    await at.idle();
+    const seen = apns.pushes.length;
+    const expiresAt = at.clock() + 3_600_000;
+    const click = 'https://example.com/pump?id=1';
+    const actions = [
+      { action: 'view' as const, label: 'Open', url: click, clear: false },
+      { action: 'ack' as const, label: 'Got it' },
+    ];
+    const message = await at.publish(topic, {
+      priority: 4,
+      click,
+      actions,
+      requiresAck: true,
+      tags: ['pump'],
+      expiresAt,
+    });
+    await eventually(async () =>
+      expect(await at.engine.deliveries.counts(message.id)).toMatchObject({ sent: platforms.length }),
+    );
+    const { offset } = (await at.engine.messages.find(message.id))!;
+    const data = {
+      topic: topic.name,
+      message_id: message.id,
+      offset,
+      priority: 4,
+      click,
+      actions,
+      requires_ack: true,
+      sent_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      topic_id: topic.id,
+      tags: ['pump'],
+    };
+    const [ios] = apnsOf(tokens).slice(seen) as [ApnsPush];
+    const { aps, ...custom } = ios.payload;
+    expect(custom).toEqual(data);
+    expect(aps).toMatchObject({ category: 'tocsin.ack', badge: 2 });
+    expect(Number(ios.headers['apns-expiration'])).toBe(Math.floor(expiresAt / 1_000));
+    const { message: android } = fcmOf(tokens).find(({ messageId }) => messageId === message.id)!;
+    expect(android.data).toEqual({
+      ...data,
+      offset: String(offset),
+      priority: '4',
+      actions: JSON.stringify(actions),
+      requires_ack: 'true',
+      tags: '["pump"]',
+      category: 'tocsin.ack',
+    });
+    expect(android.android!.notification!['notification_count']).toBe(2);
+    const seconds = (text: string | undefined): number => Number(/^([\d.]+)s$/.exec(text!)![1]);
+    expect(Math.abs(seconds(android.android!.ttl) - 3_600)).toBeLessThan(60);
+    const { message: relayed } = expoOf(tokens).find(({ messageId }) => messageId === message.id)!;
+    expect(relayed).toMatchObject({ data, categoryId: 'tocsin.ack', badge: 2 });
+    expect(Math.abs(relayed.ttl! - 3_600)).toBeLessThan(60);
+    const browser = webOf(tokens).find(({ messageId }) => messageId === message.id)!;
+    expect(browser.payload).toMatchObject({ data, category: 'tocsin.ack' });
+    expect(Math.abs(Number(browser.headers['ttl']) - 3_600)).toBeLessThan(60);
   });
 
   test('uses one provider token over twenty restarts', async () => {

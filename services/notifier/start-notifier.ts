@@ -110,6 +110,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       notifiedTimes: times,
       quietSpans: new QuietSpans(),
       reportRefusal: refusalReport({ clock, log }),
+      isCriticalAllowed: options.config.APNS_CRITICAL,
       makeId: options.makeId,
       random: Math.random,
       limits: { ...limitsOf(options.config), ...options.limits },

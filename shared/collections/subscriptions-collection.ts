@@ -22,6 +22,8 @@ export const subscriptions: Collection<Subscription> = {
     notificationSound: 'text',
     quietHours: 'json',
     maxPerMinute: 'integer',
+    allowCritical: 'boolean',
+    badge: 'text',
   },
   uniqueKeys: { userTopic: ['userId', 'topicId'] },
   indexes: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { splitList } from './split-list.ts';
-import { httpUrl, variableDocs } from './variable-types.ts';
+import { flag, httpUrl, variableDocs } from './variable-types.ts';
 
 /** The variables of push providers. */
 export const push = {
@@ -23,6 +23,10 @@ export const push = {
   }),
   APNS_CA_FILE: z.string().optional().register(variableDocs, {
     description: `PEM certificate of the authority of a simulator's certificate`,
+  }),
+  APNS_CRITICAL: flag.default(false).register(variableDocs, {
+    description:
+      "`on` if the app has Apple's entitlement for critical alerts: priority 5 then sounds on the muted iPhones of subscribers who allow it, also through Expo",
   }),
   FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(variableDocs, {
     description: 'service account key in JSON from the Firebase console. Enables pushes to `android` devices',

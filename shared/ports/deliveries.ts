@@ -27,6 +27,12 @@ export interface Deliveries {
   topicsWithRecipients(topicIds: readonly string[]): Promise<Set<string>>;
 
   /**
+   * Returns at most `limit` subscriptions of the users (at most 1,000), in user ID order: those with and without
+   * notifications, whether or not the user may still read the topic.
+   */
+  followedTopics(userIds: readonly string[], limit: number): Promise<FollowedTopic[]>;
+
+  /**
    * Claims pushes before they are sent. Inserts missing rows as `pending`; takes over due `retrying` rows, and
    * `pending` rows whose claim is older than `staleAfterMs` (the owner died and the outcome is unknown). With `again`,
    * also takes over rows with these final statuses. Resolves with the claimed device IDs; send only to these.
@@ -76,6 +82,9 @@ export interface RecipientCollections {
   readonly subscriptions: Collection<Subscription>;
   readonly devices: Collection<Device>;
 }
+
+/** What a subscription says about the unread messages of its topic. */
+export type FollowedTopic = Pick<Subscription, 'userId' | 'topicId' | 'createdAt' | 'lastViewedAt'>;
 
 export interface Recipient {
   readonly subscriptionId: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { MobileSettings, Subscription } from '../domain/push/subscription.ts';
+import { badges, type MobileSettings, type Subscription } from '../domain/push/subscription.ts';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 import type { Topic } from '../domain/topics/topic.ts';
 import type { TopicExtras } from './topic.ts';
@@ -37,6 +37,8 @@ export const subscriptionSchema = z
         .optional()
         .describe('Absent: no quiet hours.'),
       max_per_minute: z.int().optional().describe('Absent: no limit.'),
+      allow_critical: z.boolean(),
+      badge: z.enum(badges),
     }),
     is_pinned: z.boolean(),
     unread_count: z.int(),
@@ -104,5 +106,7 @@ function toSettingsJson({
           },
         }),
     ...(maxPerMinute === null ? {} : { max_per_minute: maxPerMinute }),
+    allow_critical: settings.allowCritical === true,
+    badge: settings.badge ?? 'unread',
   };
 }

@@ -10,6 +10,8 @@ const defaults = {
   vibrate_enabled: true,
   tags_filter: [],
   notification_sound: 'default',
+  allow_critical: false,
+  badge: 'unread',
 };
 const subscribe = ({ client }: Person, topic_name: string, over: object = {}, node = 0) =>
   client.call('POST', '/api/subscriptions', { json: { topic_name, ...over }, node });
@@ -63,6 +65,24 @@ test('stores the given settings and normalizes tags', async () => {
     mobile_notifications_enabled: false,
     mobile_notification_settings: { ...defaults, priority_threshold: 4, tags_filter: ['a', 'b'] },
   });
+});
+
+test('stores whether priority 5 may be critical, and the badge', async () => {
+  const person = await stack.person();
+  const topic = await createTopic(person);
+  const made = await subscribe(person, topic.name, {
+    mobile_notification_settings: { allow_critical: true, badge: null },
+  });
+  expect(made).toMatchObject({
+    status: 201,
+    body: { mobile_notification_settings: { allow_critical: true, badge: 'unread' } },
+  });
+  const changed = await person.patch(`/api/subscriptions/${made.body.id}`, {
+    mobile_notification_settings: { badge: 'none' },
+  });
+  expect(changed.body.mobile_notification_settings).toMatchObject({ allow_critical: true, badge: 'none' });
+  expect((await person.get('/api/subscriptions')).body.subscriptions).toEqual([changed.body]);
+  expect((await person.get('/api/users/me/data')).body.subscriptions).toEqual([changed.body]);
 });
 
 test('subscribing twice, also concurrently, is a conflict and counts once', async () => {
@@ -140,6 +160,10 @@ test('a PATCH merges settings, refuses null, and has no effect when empty', asyn
     { mobile_notification_settings: { notification_sound: 'a b' } },
     { mobile_notification_settings: { tags_filter: Array.from({ length: 21 }, (_, n) => `t${n}`) } },
     { mobile_notification_settings: { tags_filter: ['x'.repeat(65)] } },
+    { mobile_notification_settings: { allow_critical: 'yes' } },
+    { mobile_notification_settings: { allow_critical: null } },
+    { mobile_notification_settings: { badge: 'all' } },
+    { mobile_notification_settings: { badge: null } },
   ]) {
     expect({ wrong, status: (await patch(wrong)).status }).toEqual({ wrong, status: 422 });
   }

@@ -62,4 +62,22 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.getByRole('img', { name: 'Quiet from 23:00 to 07:00' }).waitFor();
     expect(await page.getByLabel('At most per minute').inputValue()).toBe('2');
   });
+
+  test('saves the badge and critical pushes, which the page shows again', async () => {
+    const owner = await stack.person();
+    const { page } = await openNotifications(owner);
+    const [badge, critical] = [page.getByLabel('Show the number of unread'), page.getByLabel('Let highest sound')];
+    expect([await badge.isChecked(), await critical.isChecked()]).toEqual([true, false]);
+    await badge.uncheck();
+    await critical.check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { body } = await owner.get('/api/subscriptions');
+    expect(body).toMatchObject({
+      subscriptions: [{ mobile_notification_settings: { allow_critical: true, badge: 'none' } }],
+    });
+    await page.reload();
+    await critical.waitFor();
+    expect([await badge.isChecked(), await critical.isChecked()]).toEqual([false, true]);
+  });
 });

@@ -83,7 +83,19 @@ async function sender(platform: Platform, by: string, env: Readonly<Record<strin
   const content = {
     title: 'a topic',
     body: 'the pump stopped',
-    data: { message_id: 'm-1', topic: 'a-topic', topic_id: 't-1', priority: 3, tags: [] },
+    category: null,
+    data: {
+      topic: 'a-topic',
+      message_id: 'm-1',
+      offset: 1,
+      priority: 3,
+      click: null,
+      actions: [],
+      requires_ack: false,
+      sent_at: new Date().toISOString(),
+      topic_id: 't-1',
+      tags: [],
+    },
   };
   return async (tokens) => {
     const expiresAt = Date.now() + 3_600_000;
@@ -91,9 +103,10 @@ async function sender(platform: Platform, by: string, env: Readonly<Record<strin
       tokens.map((pushToken) => ({
         pushToken,
         content,
+        level: 'default',
         sound: 'default',
         vibrates: true,
-        isUrgent: false,
+        badge: 1,
         collapseId: 'm-1',
         expiresAt,
       })),

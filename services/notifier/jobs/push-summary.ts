@@ -10,6 +10,7 @@ import { countOf, lateWindow, minuteWindow } from '../sending/hold-back.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import type { PushRequest } from '../providers/push-gateway.ts';
 import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
+import { unreadBadges } from '../sending/unread-badges.ts';
 
 /** Summaries expire: after a day for quiet hours, after an hour for the limit per minute. */
 const lifetimeMs = { quiet_hours: 24 * 3_600_000, max_per_minute: 3_600_000 } as const;
@@ -30,7 +31,9 @@ export async function pushSummary(deps: PushDeps, job: SummaryJob): Promise<void
     ({ id, isActive, platform }) =>
       isActive && isPushedTo(subscription, platform) && (job.deviceIds?.includes(id) ?? true),
   );
-  const push = summaryPush(job, { subscription, topic, count, now: deps.clock() });
+  const badges = subscription.badge === 'none' ? null : await unreadBadges(deps, [subscription.userId]);
+  const badge = badges?.get(subscription.userId) ?? null;
+  const push = summaryPush(job, { subscription, topic, count, badge, now: deps.clock() });
   const { accepted, again } = await sendUnrecorded(deps, wanted, () => push);
   if (accepted.length > 0) deps.notifiedTimes.add(subscription.id, deps.clock());
   const { kind: _, ...asked } = job;
@@ -73,7 +76,13 @@ async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: S
 
 function summaryPush(
   { of: { why }, subscriptionId }: SummaryJob,
-  { subscription, topic, count, now }: { subscription: Subscription; topic: Topic; count: number; now: number },
+  {
+    subscription,
+    topic,
+    count,
+    badge,
+    now,
+  }: { subscription: Subscription; topic: Topic; count: number; badge: number | null; now: number },
 ): Omit<PushRequest, 'pushToken'> {
   const many = count === 1 ? '1 message' : `${count} messages`;
   // A flood has already made a sound.
@@ -82,11 +91,13 @@ function summaryPush(
     content: {
       title: topic.name,
       body: why === 'quiet_hours' ? `${many} came in quiet hours` : `${count} more in ${topic.name}`,
+      category: null,
       data: { summary: why, count, topic: topic.name, topic_id: topic.id },
     },
+    level: isHeard ? 'default' : 'low',
     sound: isHeard && subscription.soundEnabled ? subscription.notificationSound : null,
     vibrates: isHeard && subscription.vibrateEnabled,
-    isUrgent: false,
+    badge,
     collapseId: `${why}.${subscriptionId}`,
     expiresAt: now + lifetimeMs[why],
   };

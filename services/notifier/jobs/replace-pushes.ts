@@ -81,10 +81,11 @@ async function replaceEach(
     : await findReaders(deps.engine.documents, topic, [...new Set(found.map(({ userId }) => userId))]);
   const reached = found.filter(({ userId }) => readers?.has(userId) ?? true);
   const sentNow = await sendUnrecorded(deps, reached, ({ payloadBytesMax }) => ({
-    content: replacementContent(message, topic, payloadBytesMax),
+    content: replacementContent(message, topic, { bytesMax: payloadBytesMax, now: deps.clock() }),
+    level: 'low',
     sound: null,
     vibrates: false,
-    isUrgent: false,
+    badge: null,
     collapseId: message.id,
     expiresAt: message.expiresAt,
   }));

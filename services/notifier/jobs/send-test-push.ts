@@ -58,10 +58,16 @@ async function send(
   const [result] = await gateway.send([
     {
       pushToken,
-      content: { title: 'Tocsin', body: 'This is a test: notifications reach this device.', data: { test: true } },
+      content: {
+        title: 'Tocsin',
+        body: 'This is a test: notifications reach this device.',
+        category: null,
+        data: { test: true },
+      },
+      level: 'default',
       sound: 'default',
       vibrates: true,
-      isUrgent: true,
+      badge: null,
       ...options,
     },
   ]);

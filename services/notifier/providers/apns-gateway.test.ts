@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { startApnsSimulator, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
+import { startApnsSimulator, type ApnsPush, type ApnsSimulator } from '@tocsin/simulators/apns-simulator.ts';
 import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
 import { openApnsGateway, type ApnsGatewayOptions } from './apns-gateway.ts';
 import { apnsProviderToken } from './apns-provider-token.ts';
-import type { PushGateway, PushRequest } from './push-gateway.ts';
-import { expectNoLossOnGoAway, longestContent, push } from './push-gateway.fixtures.ts';
+import type { PushGateway, PushLevel, PushRequest } from './push-gateway.ts';
+import { expectNoLossOnGoAway, longestContent, messageData, push } from './push-gateway.fixtures.ts';
 
 const device = () => randomBytes(32).toString('hex');
 
@@ -39,25 +39,62 @@ describe('the APNs gateway', () => {
   });
 
   test('sends each push in the documented format', async () => {
-    const batch = [push(device(), { isUrgent: true }), push(device(), { sound: null })];
+    const content = { ...push('').content, category: 'tocsin.actions' as const };
+    const batch = [push(device(), { badge: 7, content }), push(device(), { level: 'low', sound: null })];
     expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
-    const [urgent, silent] = batch.map(({ pushToken }) => apns.pushes.find(({ token }) => token === pushToken)!);
-    expect(urgent!.headers).toMatchObject({
+    const [heard, silent] = batch.map(({ pushToken }) => apns.pushes.find(({ token }) => token === pushToken)!);
+    expect(heard!.headers).toMatchObject({
       'apns-topic': apns.bundleId,
       'apns-push-type': 'alert',
       'apns-priority': '10',
       'apns-collapse-id': 'm-1',
     });
-    expect(urgent!.payload).toEqual({
-      aps: { alert: { title: 'alarms', body: 'the pump stopped' }, sound: 'default', 'thread-id': 't-1' },
-      message_id: 'm-1',
-      topic: 'alarms',
-      topic_id: 't-1',
-      priority: 3,
-      tags: ['pump'],
+    expect(heard!.payload).toEqual({
+      aps: {
+        alert: { title: 'alarms', body: 'the pump stopped' },
+        sound: 'default',
+        badge: 7,
+        category: 'tocsin.actions',
+        'interruption-level': 'active',
+        'thread-id': 't-1',
+      },
+      ...messageData,
     });
     expect(silent!.headers['apns-priority']).toBe('5');
-    expect(silent!.payload.aps).not.toHaveProperty('sound');
+    expect(silent!.payload.aps).toEqual({
+      alert: { title: 'alarms', body: 'the pump stopped' },
+      'interruption-level': 'passive',
+      'thread-id': 't-1',
+    });
+  });
+
+  test.each<[PushLevel, string, string, unknown]>([
+    ['low', '5', 'passive', undefined],
+    ['default', '10', 'active', 'bell.caf'],
+    ['high', '10', 'time-sensitive', 'bell.caf'],
+    ['urgent', '10', 'time-sensitive', 'bell.caf'],
+    ['critical', '10', 'critical', { critical: 1, name: 'bell.caf', volume: 1 }],
+  ])('a push of the level %s has priority %s and is %s', async (level, priority, interruption, sound) => {
+    const given = push(device(), { level, sound: level === 'low' ? null : 'bell.caf' });
+    expect(await open().send([given])).toEqual([{ kind: 'accepted' }]);
+    const [{ headers, payload }] = apns.pushes as [ApnsPush];
+    expect([headers['apns-priority'], payload.aps['interruption-level'], payload.aps.sound]).toEqual([
+      priority,
+      interruption,
+      sound,
+    ]);
+  });
+
+  test('sends each device its own badge, whatever the text contains', async () => {
+    const text = 'an "aps":{ in the text';
+    const content = { ...push('').content, body: text };
+    const batch = [0, 12, 10_000].map((badge) => push(device(), { content, badge }));
+    expect(await open().send(batch)).toEqual(Array(3).fill({ kind: 'accepted' }));
+    for (const { pushToken, badge } of batch)
+      expect(apns.pushes.find(({ token }) => token === pushToken)!.payload.aps).toMatchObject({
+        badge,
+        alert: { body: text },
+      });
   });
 
   test('sets the expiry of a push to that of the message, at most thirty days', async () => {
@@ -208,7 +245,9 @@ describe('the APNs gateway', () => {
   test('fits the longest message, cut between code points', async () => {
     const gateway = open();
     const content = longestContent(gateway);
-    expect(await gateway.send([push(device(), { content, sound: 's'.repeat(64) })])).toEqual([{ kind: 'accepted' }]);
+    expect(
+      await gateway.send([push(device(), { content, level: 'critical', sound: 's'.repeat(64), badge: 100_000 })]),
+    ).toEqual([{ kind: 'accepted' }]);
     const [taken] = apns.pushes;
     expect(taken!.bytes).toBeLessThanOrEqual(4_096);
     expect(taken!.payload.aps.alert!.body).toMatch(/^(🔔)+…$/u);

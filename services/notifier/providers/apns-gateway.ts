@@ -5,7 +5,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { settledWithin } from '@tocsin/shared/async/settled-within.ts';
 import { apnsProviderToken, type ApnsKey } from './apns-provider-token.ts';
 import { http2Posts, type Http2Posts, type PostAnswer, type PostSession } from './http2-posts.ts';
-import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import type { PushGateway, PushLevel, PushRequest, PushResult } from './push-gateway.ts';
 import { foreignResponse, isTemporaryError, temporaryError } from './temporary-error.ts';
 import { madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
@@ -21,8 +21,8 @@ export interface ApnsGatewayOptions extends ApnsKey {
   readonly requestTimeoutMs?: number;
 }
 
-/** APNs accepts 4,096 bytes; the `aps` dictionary adds less than 256 to the content. */
-const payloadBytesMax = 4_096 - 256;
+/** APNs accepts 4,096 bytes; the `aps` dictionary adds less than 320 to the content. */
+const payloadBytesMax = 4_096 - 320;
 /** The maximum storage time of APNs. */
 const storedSecondsMax = 30 * 86_400;
 /** The time limit for running requests when the gateway closes. */
@@ -88,7 +88,10 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     send: (batch) => {
       leaveFormerToken();
       const notificationOf = madeOnce((push) => build(toNotification(push, options.bundleId, clock())));
-      return sendEach({ provider: 'APNs', sendOne: (push) => sendOne(push.pushToken, notificationOf(push)) }, batch);
+      return sendEach(
+        { provider: 'APNs', sendOne: (push) => sendOne(push.pushToken, withBadge(notificationOf(push), push)) },
+        batch,
+      );
     },
     // The library waits forever for a session that never connected.
     async close() {
@@ -112,6 +115,11 @@ interface BuiltNotification {
 function build(notification: apn.Notification): BuiltNotification {
   const { headers, compile } = notification as unknown as { headers(): OutgoingHttpHeaders; compile(): string };
   return { headers: headers.call(notification), body: compile.call(notification) };
+}
+
+/** The sequence cannot occur within a text, whose quotes are escaped. */
+function withBadge({ headers, body }: BuiltNotification, { badge }: PushRequest): BuiltNotification {
+  return { headers, body: badge === null ? body : body.replace('"aps":{', `"aps":{"badge":${badge},`) };
 }
 
 /** Internals of the library: how it assigns a push to a connection. */
@@ -189,16 +197,29 @@ function readRefusal(text: string): Refusal | null {
   }
 }
 
+/** https://developer.apple.com/documentation/usernotifications/unnotificationinterruptionlevel */
+const interruptionLevels: Readonly<Record<PushLevel, string>> = {
+  low: 'passive',
+  default: 'active',
+  high: 'time-sensitive',
+  urgent: 'time-sensitive',
+  critical: 'critical',
+};
+
 function toNotification(push: PushRequest, bundleId: string, now: number): apn.Notification {
   const notification = new apn.Notification();
   notification.topic = bundleId;
   notification.pushType = 'alert';
-  notification.priority = push.isUrgent ? 10 : 5;
+  // 5 lets the phone wait for a good moment.
+  notification.priority = push.level === 'low' ? 5 : 10;
+  notification.aps['interruption-level'] = interruptionLevels[push.level];
   notification.collapseId = push.collapseId;
   notification.expiry = Math.floor(Math.min(push.expiresAt / 1_000, now / 1_000 + storedSecondsMax));
   notification.alert = { title: push.content.title, body: push.content.body };
-  if (push.sound !== null) notification.sound = push.sound;
+  if (push.sound !== null)
+    notification.sound = push.level === 'critical' ? { critical: 1, name: push.sound, volume: 1 } : push.sound;
   if ('topic_id' in push.content.data) notification.threadId = push.content.data.topic_id;
+  if (push.content.category !== null) notification.aps.category = push.content.category;
   notification.payload = push.content.data;
   return notification;
 }

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { openExpoGateway, type ExpoGatewayOptions } from './expo-gateway.ts';
-import type { PushGateway } from './push-gateway.ts';
-import { push } from './push-gateway.fixtures.ts';
+import type { PushGateway, PushLevel } from './push-gateway.ts';
+import { messageData, push } from './push-gateway.fixtures.ts';
 
 const token = (n: number | string): string => `ExponentPushToken[${n}]`;
 
@@ -26,7 +26,8 @@ describe('the Expo gateway', () => {
   });
 
   test('sends a full batch in one request in the documented format', async () => {
-    const batch = Array.from({ length: 100 }, (_, n) => push(token(n), { isUrgent: true, sound: null }));
+    const content = { ...push('').content, category: 'tocsin.actions' as const };
+    const batch = Array.from({ length: 100 }, (_, n) => push(token(n), { badge: 7, content, sound: null }));
     expect(await open().send(batch)).toEqual(batch.map(() => ({ kind: 'accepted', ticket: expect.any(String) })));
     expect(expo.requests).toMatchObject([{ size: 100, status: 200 }]);
     const { message } = expo.pushes[0]!;
@@ -34,8 +35,12 @@ describe('the Expo gateway', () => {
       to: token(0),
       title: 'alarms',
       body: 'the pump stopped',
+      data: messageData,
+      categoryId: 'tocsin.actions',
       sound: null,
       priority: 'high',
+      interruptionLevel: 'active',
+      badge: 7,
       collapseId: 'm-1',
       tag: 'm-1',
     });
@@ -45,7 +50,21 @@ describe('the Expo gateway', () => {
 
   test('sets a channel only for a subscriber without vibration', async () => {
     await open().send([push(token(1), { vibrates: false })]);
-    expect(expo.pushes[0]!.message).toMatchObject({ channelId: 'no-vibration', priority: 'normal', sound: 'default' });
+    expect(expo.pushes[0]!.message).toMatchObject({ channelId: 'no-vibration', priority: 'high', sound: 'default' });
+    expect(expo.pushes[0]!.message).not.toHaveProperty('badge');
+  });
+
+  test.each<[PushLevel, string, string, unknown]>([
+    ['low', 'normal', 'passive', null],
+    ['default', 'high', 'active', 'bell.caf'],
+    ['high', 'high', 'time-sensitive', 'bell.caf'],
+    ['urgent', 'high', 'time-sensitive', 'bell.caf'],
+    ['critical', 'high', 'critical', { critical: true, name: 'bell.caf', volume: 1 }],
+  ])('a push of the level %s has the priority %s and is %s', async (level, priority, interruptionLevel, sound) => {
+    const isLow = level === 'low';
+    await open().send([push(token(1), { level, sound: isLow ? null : 'bell.caf', vibrates: !isLow })]);
+    expect(expo.pushes).toMatchObject([{ message: { priority, interruptionLevel, sound } }]);
+    expect(expo.pushes[0]!.message).not.toHaveProperty('channelId');
   });
 
   test('sends the access token', async () => {

@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { expoLimits } from './expo-limits.ts';
 import { noAnswer, watchedAgent, type Answer } from './watched-agent.ts';
-import type { PushGateway, PushRequest, PushResult, Receipts } from './push-gateway.ts';
+import type { PushGateway, PushLevel, PushRequest, PushResult, Receipts } from './push-gateway.ts';
 import { foreignResponse, isTemporaryError, temporaryError } from './temporary-error.ts';
 
 export interface ExpoGatewayOptions {
@@ -119,18 +119,30 @@ class Pace {
   }
 }
 
+const interruptionLevels: Readonly<Record<PushLevel, ExpoPushMessage['interruptionLevel'] & string>> = {
+  low: 'passive',
+  default: 'active',
+  high: 'time-sensitive',
+  urgent: 'time-sensitive',
+  critical: 'critical',
+};
+
 function toExpoMessage(push: PushRequest, now: number): ExpoPushMessage {
   return {
     to: push.pushToken,
     title: push.content.title,
     body: push.content.body,
     data: { ...push.content.data },
-    sound: push.sound,
-    priority: push.isUrgent ? 'high' : 'normal',
+    sound:
+      push.level === 'critical' && push.sound !== null ? { critical: true, name: push.sound, volume: 1 } : push.sound,
+    priority: push.level === 'low' ? 'normal' : 'high',
+    interruptionLevel: interruptionLevels[push.level],
+    ...(push.badge === null ? {} : { badge: push.badge }),
+    ...(push.content.category === null ? {} : { categoryId: push.content.category }),
     ttl: Math.min(Math.max(Math.floor((push.expiresAt - now) / 1_000), 0), ttlSecondsMax),
     collapseId: push.collapseId,
     tag: push.collapseId,
-    ...(push.vibrates ? {} : { channelId: stillChannel }),
+    ...(push.vibrates || push.level === 'low' ? {} : { channelId: stillChannel }),
   };
 }
 

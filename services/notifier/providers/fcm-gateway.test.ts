@@ -6,8 +6,8 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startFcmSimulator, type FcmSimulator } from '@tocsin/simulators/fcm-simulator.ts';
 import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
 import { openFcmGateway } from './fcm-gateway.ts';
-import type { PushGateway } from './push-gateway.ts';
-import { expectNoLossOnGoAway, longestContent, push } from './push-gateway.fixtures.ts';
+import type { PushGateway, PushLevel } from './push-gateway.ts';
+import { expectNoLossOnGoAway, longestContent, messageData, push } from './push-gateway.fixtures.ts';
 
 const device = () => `${randomBytes(11).toString('base64url')}:APA91b${randomBytes(64).toString('base64url')}`;
 
@@ -33,25 +33,64 @@ describe('the FCM gateway', () => {
   });
 
   test('sends each push in the documented format over one connection with one access token', async () => {
-    const batch = [push(device(), { isUrgent: true }), push(device(), { sound: null, vibrates: false })];
+    const content = { ...push('').content, category: 'tocsin.actions' as const };
+    const batch = [push(device(), { badge: 7, content }), push(device(), { sound: null, vibrates: false })];
     expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
     expect(await gateway.send(Array.from({ length: 100 }, () => push(device())))).toEqual(
       Array(100).fill({ kind: 'accepted' }),
     );
-    const [urgent, still] = batch.map(({ pushToken }) => fcm.pushes.find(({ token }) => token === pushToken)!.message);
-    expect(urgent).toMatchObject({
+    const [heard, still] = batch.map(({ pushToken }) => fcm.pushes.find(({ token }) => token === pushToken)!.message);
+    expect(heard).toMatchObject({
       notification: { title: 'alarms', body: 'the pump stopped' },
-      data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: '3', tags: '["pump"]' },
+      data: {
+        topic: 'alarms',
+        message_id: 'm-1',
+        offset: '12',
+        priority: '3',
+        click: '',
+        actions: JSON.stringify(messageData.actions),
+        requires_ack: 'false',
+        sent_at: messageData.sent_at,
+        topic_id: 't-1',
+        tags: '["pump"]',
+        category: 'tocsin.actions',
+      },
       android: {
         priority: 'high',
         ttl: expect.stringMatching(/^(60|59\.\d+)s$/),
-        notification: { tag: 'm-1', sound: 'default' },
+        notification: { tag: 'm-1', sound: 'default', channel_id: 'tocsin-default', notification_count: 7 },
       },
     });
-    expect(urgent!.android!.notification).not.toHaveProperty('channel_id');
-    expect(still!.android).toMatchObject({ priority: 'normal', notification: { channel_id: 'no-vibration' } });
-    expect(still!.android!.notification).not.toHaveProperty('sound');
+    expect(still!.android).toMatchObject({
+      priority: 'high',
+      notification: { tag: 'm-1', channel_id: 'no-vibration' },
+    });
+    expect(Object.keys(still!.android!.notification!).sort()).toEqual(['channel_id', 'tag']);
     expect([fcm.connections, fcm.accessTokens.size]).toEqual([1, 1]);
+  });
+
+  test.each<[PushLevel, string, string]>([
+    ['low', 'normal', 'tocsin-low'],
+    ['default', 'high', 'tocsin-default'],
+    ['high', 'high', 'tocsin-high'],
+    ['urgent', 'high', 'tocsin-urgent'],
+    ['critical', 'high', 'tocsin-urgent'],
+  ])('a push of the level %s has the priority %s and the channel %s', async (level, priority, channel_id) => {
+    const given = push(device(), { level, ...(level === 'low' ? { sound: null, vibrates: false } : {}) });
+    expect(await open().send([given])).toEqual([{ kind: 'accepted' }]);
+    expect(fcm.pushes).toMatchObject([{ message: { android: { priority, notification: { channel_id } } } }]);
+  });
+
+  test('sends each device its own number, whatever the text contains', async () => {
+    const text = 'a "notification_count":0 in the text';
+    const content = { ...push('').content, body: text };
+    const batch = [0, 12, 10_000].map((badge) => push(device(), { content, badge }));
+    expect(await open().send(batch)).toEqual(Array(3).fill({ kind: 'accepted' }));
+    for (const { pushToken, badge } of batch)
+      expect(fcm.pushes.find(({ token }) => token === pushToken)!.message).toMatchObject({
+        notification: { body: text },
+        android: { notification: { notification_count: badge } },
+      });
   });
 
   test('distinguishes FCM responses per device and sends nothing twice', async () => {

@@ -9,7 +9,7 @@ import type { FcmServiceAccount } from '@tocsin/shared/platform/load-config.ts';
 import { fcmAccessTokens, type FcmAccessTokens } from './fcm-access-tokens.ts';
 import { fcmSessions, type FcmSessions } from './fcm-sessions.ts';
 import { fcmSimulatorCredential } from './fcm-simulator-credential.ts';
-import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import type { PushGateway, PushLevel, PushRequest, PushResult } from './push-gateway.ts';
 import { foreignResponse, isTemporaryError, temporaryError } from './temporary-error.ts';
 import { answerTimeoutMsDefault, madeOnce, sendEach } from './send-each.ts';
 import { readRetryAfter } from './watched-agent.ts';
@@ -29,8 +29,16 @@ const payloadBytesMax = 3_584;
 const ttlMsMax = 28 * 86_400_000;
 /** https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas: a quota is refilled within a minute. */
 const quotaMs = 60_000;
-/** As for Expo: Android shows no notification for a missing channel, so only a non-default setting names one. */
+/** Of a subscriber without vibration. */
 const stillChannel = 'no-vibration';
+/** The app creates these channels; for a missing one, FCM's library uses the app's default channel. */
+const channels: Readonly<Record<PushLevel, string>> = {
+  low: 'tocsin-low',
+  default: 'tocsin-default',
+  high: 'tocsin-high',
+  urgent: 'tocsin-urgent',
+  critical: 'tocsin-urgent',
+};
 
 /**
  * Pushes through Firebase Cloud Messaging. The library opens a connection per batch and retries on its own, independent
@@ -52,9 +60,9 @@ export function openFcmGateway(options: FcmGatewayOptions): PushGateway {
   const sessions = fcmSessions(options.url ?? fcmUrl, answerTimeoutMs);
   const requests = fcmRequests(messaging, sessions, fcmAccessTokens(app, clock));
 
-  const sendOne = async (push: PushRequest, post: (token: string) => Promise<void>): Promise<PushResult> => {
+  const sendOne = async (push: PushRequest, post: PostTo): Promise<PushResult> => {
     try {
-      await post(push.pushToken);
+      await post(push);
       return { kind: 'accepted' };
     } catch (error) {
       return isInvalidArgument(error)
@@ -147,10 +155,13 @@ interface FcmRequests {
   /** Resolves if FCM would accept the message. */
   check(message: TokenMessage): Promise<void>;
   /**
-   * Returns a function that posts the message to a token. The library builds the request once; only the token differs.
+   * Returns a function that posts the message to a token. The library builds the request once; only the token and the
+   * number of unread messages differ.
    */
-  toMany(message: Omit<TokenMessage, 'token'>): (token: string) => Promise<void>;
+  toMany(message: Omit<TokenMessage, 'token'>): PostTo;
 }
+
+type PostTo = (push: Pick<PushRequest, 'pushToken' | 'badge'>) => Promise<void>;
 
 /**
  * Uses the library to build requests and interpret responses, but sends them over the session: the library would
@@ -201,35 +212,49 @@ function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAcc
         const [before, after] = text.split(JSON.stringify(placeholder)) as [string, string];
         return { path, headers, before, after };
       });
-      return async (token) => {
+      return async ({ pushToken, badge }) => {
         const { path, headers, before, after } = await composed;
-        await post(path, headers, before + JSON.stringify(token) + after);
+        const text = before + JSON.stringify(pushToken) + after;
+        await post(
+          path,
+          headers,
+          badge === null ? text : text.replace(countPlaceholder, `"notification_count":${badge}`),
+        );
       };
     },
   };
 }
 
+/** The sequence cannot occur within a text, whose quotes are escaped. */
+const countPlaceholder = '"notification_count":0';
+
 /**
  * FCM keeps only four collapse keys for an offline device, so none is set: the tag merges duplicate pushes into one
- * notification. Values of `data` are strings, the tags as a JSON list.
+ * notification.
  */
 function toMessage(push: PushRequest, now: number): Omit<TokenMessage, 'token'> {
-  const { title, body, data } = push.content;
+  const { title, body, data, category } = push.content;
   return {
     notification: { title, body },
-    data: Object.fromEntries(
-      Object.entries(data).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
-    ),
+    data: toTexts({ ...data, ...(category === null ? {} : { category }) }),
     android: {
-      priority: push.isUrgent ? 'high' : 'normal',
+      priority: push.level === 'low' ? 'normal' : 'high',
       ttl: Math.min(Math.max(push.expiresAt - now, 0), ttlMsMax),
       notification: {
         tag: push.collapseId,
         ...(push.sound === null ? {} : { sound: push.sound }),
-        ...(push.vibrates ? {} : { channelId: stillChannel }),
+        ...(push.badge === null ? {} : { notificationCount: 0 }),
+        channelId: push.vibrates || push.level === 'low' ? channels[push.level] : stillChannel,
       },
     },
   };
+}
+
+/** Values of `data` are strings: lists as JSON, null as an empty string. */
+function toTexts(data: object): Record<string, string> {
+  const toText = (value: unknown): string =>
+    typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, toText(value)]));
 }
 
 /** Validates a plain message to find out whether the token or the push is invalid. */

@@ -1,18 +1,33 @@
 import { expect } from '@jest/globals';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { pushContent } from '../sending/push-payload.ts';
-import type { PushContent, PushGateway, PushRequest } from './push-gateway.ts';
+import type { MessageData, PushContent, PushGateway, PushRequest } from './push-gateway.ts';
+
+export const messageData: MessageData = {
+  topic: 'alarms',
+  message_id: 'm-1',
+  offset: 12,
+  priority: 3,
+  click: null,
+  actions: [{ action: 'view', label: 'Open', url: 'https://pumps.example.com/1', clear: false }],
+  requires_ack: false,
+  sent_at: '2026-11-25T12:00:00.000Z',
+  topic_id: 't-1',
+  tags: ['pump'],
+};
 
 export const push = (pushToken: string, given: Partial<PushRequest> = {}): PushRequest => ({
   pushToken,
   content: {
     title: 'alarms',
     body: 'the pump stopped',
-    data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] },
+    category: null,
+    data: messageData,
   },
+  level: 'default',
   sound: 'default',
   vibrates: true,
-  isUrgent: false,
+  badge: null,
   collapseId: 'm-1',
   expiresAt: Date.now() + 60_000,
   ...given,
@@ -24,8 +39,14 @@ export function longestContent({ payloadBytesMax }: PushGateway): PushContent {
     message: '🔔'.repeat(4_000),
     title: '🔔'.repeat(250),
     tags: Array.from({ length: 20 }, () => '🔔'.repeat(64)),
+    click: `https://example.com/${'x'.repeat(2_000)}`,
+    requiresAck: true,
   });
-  return pushContent(message, { id: message.topicId, name: 't'.repeat(64) }, { bytesMax: payloadBytesMax });
+  return pushContent(
+    { ...message, offset: Number.MAX_SAFE_INTEGER },
+    { id: message.topicId, name: 't'.repeat(64) },
+    { bytesMax: payloadBytesMax, now: Date.now() },
+  );
 }
 
 /** Expects that the gateway loses no push that it reports as accepted while the provider ends its connections. */

@@ -1,3 +1,5 @@
+import type { MessageAction } from '@tocsin/shared/domain/messages/message-extras.ts';
+
 /**
  * The time limit of `send`. A claim must outlive it, otherwise two workers would send the push. The shorter it is,
  * the sooner the claims of a dead worker are retried: with the queue's lease of 10 seconds, within 15 seconds.
@@ -36,21 +38,36 @@ export type Receipts =
 export interface PushContent {
   readonly title: string;
   readonly body: string;
+  /** Null for none. Apps register the buttons of each category. */
+  readonly category: PushCategory | null;
   readonly data: PushData;
 }
 
+/** `tocsin.ack`: the message can be acknowledged; `tocsin.actions`: it has other buttons only. */
+export type PushCategory = 'tocsin.ack' | 'tocsin.actions';
+
 export type PushEvent = 'message_edited' | 'message_deleted';
 
+/** The data of a message's push. */
+export interface MessageData {
+  readonly topic: string;
+  readonly message_id: string;
+  readonly offset: number;
+  readonly priority: number;
+  /** Absent if it does not fit. */
+  readonly click?: string | null;
+  /** Absent if they do not fit. */
+  readonly actions?: readonly MessageAction[];
+  readonly requires_ack: boolean;
+  readonly sent_at: string;
+  readonly topic_id: string;
+  readonly tags: readonly string[];
+  /** The change of a message that was pushed before; absent for a new message. */
+  readonly event?: PushEvent;
+}
+
 export type PushData =
-  | {
-      readonly message_id: string;
-      readonly topic: string;
-      readonly topic_id: string;
-      readonly priority: number;
-      readonly tags: readonly string[];
-      /** The change of a message that was pushed before; absent for a new message. */
-      readonly event?: PushEvent;
-    }
+  | MessageData
   | {
       /** Why the push is a summary. */
       readonly summary: 'quiet_hours' | 'max_per_minute';
@@ -60,13 +77,21 @@ export type PushData =
     }
   | { readonly test: true };
 
+/**
+ * How a push interrupts: `low` without sound, vibration and banner; `urgent` through a focus mode; `critical` also on
+ * a muted phone, which needs an entitlement of the app.
+ */
+export type PushLevel = 'low' | 'default' | 'high' | 'urgent' | 'critical';
+
 export interface PushRequest {
   readonly pushToken: string;
   readonly content: PushContent;
-  /** Null means no sound. */
+  readonly level: PushLevel;
+  /** Null means no sound. Never heard on the level `low`. */
   readonly sound: string | null;
   readonly vibrates: boolean;
-  readonly isUrgent: boolean;
+  /** The number on the app's icon; null leaves it as it is. Browsers have none. */
+  readonly badge: number | null;
   /** Pushes with the same ID replace each other on the device, so that duplicates are shown once. */
   readonly collapseId: string;
   /** After this time the provider should not deliver the push. */

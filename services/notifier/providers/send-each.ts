@@ -46,7 +46,7 @@ export async function sendEach(
 
 const unknown = (error: unknown): PushResult => ({ kind: 'unknown', reason: (error as Error).message });
 
-/** Caches the common part of a batch's pushes that differ only by device. */
+/** Caches the common part of a batch's pushes that differ only by device and badge. */
 export function madeOnce<F>(make: (push: PushRequest) => F): (push: PushRequest) => F {
   const made: { readonly of: PushRequest; readonly form: F }[] = [];
   return (push) => {
@@ -63,7 +63,8 @@ function isSame(a: PushRequest, b: PushRequest): boolean {
     a.content === b.content &&
     a.sound === b.sound &&
     a.vibrates === b.vibrates &&
-    a.isUrgent === b.isUrgent &&
+    (a.badge === null) === (b.badge === null) &&
+    a.level === b.level &&
     a.collapseId === b.collapseId &&
     a.expiresAt === b.expiresAt
   );

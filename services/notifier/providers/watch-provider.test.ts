@@ -5,10 +5,11 @@ import { watchProvider, type WatchedGateway } from './watch-provider.ts';
 
 const push = (pushToken = 'phone'): PushRequest => ({
   pushToken,
-  content: { title: 't', body: 'b', data: { test: true } },
+  content: { title: 't', body: 'b', category: null, data: { test: true } },
+  level: 'default',
   sound: null,
   vibrates: true,
-  isUrgent: false,
+  badge: null,
   collapseId: 'c',
   expiresAt: 0,
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { startWebPushSimulator, type WebPushSimulator } from '@tocsin/simulators/web-push-simulator.ts';
 import type { PushGateway } from './push-gateway.ts';
-import { longestContent, push } from './push-gateway.fixtures.ts';
+import { longestContent, messageData, push } from './push-gateway.fixtures.ts';
 import { openWebPushGateway, type WebPushGatewayOptions } from './web-push-gateway.ts';
 
 describe('the web push gateway', () => {
@@ -33,15 +33,21 @@ describe('the web push gateway', () => {
 
   test('sends each push encrypted for its browser', async () => {
     const batch = [
-      push(service.newSubscription(), { isUrgent: true }),
-      push(service.newSubscription(), { sound: null, vibrates: false, expiresAt: Date.now() + 90 * 86_400_000 }),
+      push(service.newSubscription(), { level: 'urgent' }),
+      push(service.newSubscription(), {
+        level: 'low',
+        sound: null,
+        vibrates: false,
+        expiresAt: Date.now() + 90 * 86_400_000,
+      }),
     ];
     expect(await open().send(batch)).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }]);
     const [urgent, silent] = batch.map(({ pushToken }) => service.pushes.find(({ token }) => token === pushToken)!);
     expect(urgent!.payload).toEqual({
       title: 'alarms',
       body: 'the pump stopped',
-      data: { message_id: 'm-1', topic: 'alarms', topic_id: 't-1', priority: 3, tags: ['pump'] },
+      category: null,
+      data: messageData,
       tag: 'm-1',
       silent: false,
       vibrates: true,
@@ -50,7 +56,7 @@ describe('the web push gateway', () => {
     expect(Number(urgent!.headers['ttl'])).toBeGreaterThan(50);
     expect(Number(urgent!.headers['ttl'])).toBeLessThanOrEqual(60);
     expect(silent!.payload).toMatchObject({ silent: true, vibrates: false });
-    expect(silent!.headers).toMatchObject({ urgency: 'normal', ttl: String(28 * 86_400) });
+    expect(silent!.headers).toMatchObject({ urgency: 'low', ttl: String(28 * 86_400) });
   });
 
   test('maps the statuses of push services per browser', async () => {

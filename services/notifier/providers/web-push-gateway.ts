@@ -5,7 +5,7 @@ import webPush from 'web-push';
 import type { VapidKeys } from '@tocsin/shared/domain/push/vapid-keys.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { readWebPushSubscription, type WebPushSubscription } from '@tocsin/shared/wire/web-push-subscription.ts';
-import type { PushGateway, PushRequest, PushResult } from './push-gateway.ts';
+import type { PushGateway, PushLevel, PushRequest, PushResult } from './push-gateway.ts';
 import { PushServiceHealth } from './push-service-health.ts';
 import { madeOnce, sendEach } from './send-each.ts';
 import { isTemporaryError, temporaryError } from './temporary-error.ts';
@@ -120,15 +120,24 @@ export function openWebPushGateway(options: WebPushGatewayOptions): PushGateway 
 /** The part of a request that does not depend on the browser. */
 interface PushForm {
   readonly payload: Buffer;
-  readonly urgency: 'high' | 'normal';
+  readonly urgency: 'low' | 'normal' | 'high';
   readonly topic: string;
   readonly expiresAt: number;
 }
 
-function toForm({ content, collapseId, sound, vibrates, isUrgent, expiresAt }: PushRequest): PushForm {
+/** https://www.rfc-editor.org/rfc/rfc8030#section-5.3: a low one may wait until the device is charged. */
+const urgencies: Readonly<Record<PushLevel, PushForm['urgency']>> = {
+  low: 'low',
+  default: 'normal',
+  high: 'high',
+  urgent: 'high',
+  critical: 'high',
+};
+
+function toForm({ content, level, collapseId, sound, vibrates, expiresAt }: PushRequest): PushForm {
   return {
     payload: Buffer.from(JSON.stringify({ ...content, tag: collapseId, silent: sound === null, vibrates })),
-    urgency: isUrgent ? 'high' : 'normal',
+    urgency: urgencies[level],
     // A push service keeps the latest push of a topic for a browser that is offline.
     topic: createHash('sha256').update(collapseId).digest('base64url').slice(0, topicCharacters),
     expiresAt,

@@ -1,4 +1,4 @@
-import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
+import { mayUseTopic, type TopicAccess } from '@tocsin/shared/domain/topics/access.ts';
 import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
@@ -14,17 +14,23 @@ export async function findReaders(
 ): Promise<Set<string>> {
   const accounts = await documents.pick(users, userIds, ['isActive']);
   const roles = await findTeamRoles(documents, topic);
-  const readers = accounts.filter(
-    ({ id, isActive }) => isActive && mayUseTopic(asCaller(id), topic, 'read', roles.get(id) ?? null),
-  );
+  const readers = accounts.filter(({ id, isActive }) => isActive && mayRead(id, topic, roles.get(id) ?? null));
   return new Set(readers.map(({ id }) => id));
 }
 
 /** Returns the relevant roles: a public topic needs none. One lookup for all users, because teams are small. */
-async function findTeamRoles(documents: Documents, topic: Topic): Promise<ReadonlyMap<string, Role>> {
+export async function findTeamRoles(
+  documents: Documents,
+  topic: Pick<TopicAccess, 'teamId' | 'accessLevel'>,
+): Promise<ReadonlyMap<string, Role>> {
   if (topic.teamId === null || topic.accessLevel === 'public') return new Map();
   const members = await findMembers(documents, topic.teamId);
   return new Map(members.map(({ userId, role }) => [userId, role]));
+}
+
+/** Whether the user may read the topic with this role in its team. */
+export function mayRead(userId: string, topic: TopicAccess, role: Role | null): boolean {
+  return mayUseTopic(asCaller(userId), topic, 'read', role);
 }
 
 /** The user as a login: a push shows no more than a login would. The tier does not matter for reading. */

@@ -21,6 +21,8 @@ export interface PushDeps {
   readonly metrics: PushMetrics;
   readonly tracing: Tracing;
   readonly clock: Clock;
+  /** Whether the apps have Apple's entitlement for critical alerts. */
+  readonly isCriticalAllowed: boolean;
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: MakeId;

@@ -1,45 +1,74 @@
+import { noExtras } from '@tocsin/shared/domain/messages/message-extras.ts';
 import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { PushContent, PushEvent } from '../providers/push-gateway.ts';
+import type { MessageData, PushCategory, PushContent, PushEvent } from '../providers/push-gateway.ts';
 
 /** A quarter of the providers' limit: twenty tags of 64 emoji alone would exceed it twice. */
 const tagsBytesMax = 1_024;
+/** What a link or actions leave of a longer text. */
+const textBytesMin = 512;
 const ellipsis = '…';
 
+export interface PayloadOptions {
+  /** The maximum size of the content as JSON. */
+  readonly bytesMax: number;
+  readonly now: number;
+  readonly event?: PushEvent;
+}
+
 /**
- * Returns the content of a message's push: its title (or the topic's name), as much of its text as fits, and the IDs to
- * fetch the rest. `bytesMax` limits the content as JSON; a cut text ends in `…` and is cut between code points.
+ * Returns the content of a message's push: its title (or the topic's name), its data, and as much of its text as fits;
+ * a cut text ends in `…` and is cut between code points. Of the data, first `actions` and then `click` are absent if
+ * they do not fit; the app then fetches the message.
  */
 export function pushContent(
-  message: Message,
+  message: StoredMessage,
   topic: Pick<Topic, 'id' | 'name'>,
-  { bytesMax, event }: { bytesMax: number; event?: PushEvent },
+  { bytesMax, now, event }: PayloadOptions,
 ): PushContent {
-  const content = {
+  const textBytes = Math.min(jsonBytes(message.message), textBytesMin);
+  const withData = (part: Partial<MessageData>): PushContent => ({
     title: message.title ?? topic.name,
     body: '',
+    category: categoryOf(message),
     data: {
-      message_id: message.id,
       topic: topic.name,
-      topic_id: topic.id,
+      message_id: message.id,
+      offset: message.offset,
       priority: message.priority,
+      ...part,
+      requires_ack: message.requiresAck,
+      sent_at: toIso(now),
+      topic_id: topic.id,
       tags: leadingTags(message.tags),
       ...(event === undefined ? {} : { event }),
     },
-  };
-  const bytesLeft = bytesMax - Buffer.byteLength(JSON.stringify(content));
-  return { ...content, body: cutText(message.message, bytesLeft) };
+  });
+  const { click, actions } = message;
+  const bytesLeft = (content: PushContent): number => bytesMax - Buffer.byteLength(JSON.stringify(content));
+  const [content] = [{ click, actions }, { click }]
+    .map(withData)
+    .filter((candidate) => bytesLeft(candidate) >= textBytes);
+  const fitting = content ?? withData({});
+  return { ...fitting, body: cutText(message.message, bytesLeft(fitting)) };
+}
+
+/** The buttons that the app shows: a platform offers them by category. */
+function categoryOf({ actions, requiresAck, acknowledgement }: Message): PushCategory | null {
+  if (acknowledgement === null && (requiresAck || actions.some(({ action }) => action === 'ack'))) return 'tocsin.ack';
+  return actions.some(({ action }) => action !== 'ack') ? 'tocsin.actions' : null;
 }
 
 /** Returns the content that replaces the push of an edited or deleted message. */
 export function replacementContent(
   message: StoredMessage,
   topic: Pick<Topic, 'id' | 'name'>,
-  bytesMax: number,
+  options: Omit<PayloadOptions, 'event'>,
 ): PushContent {
-  if (!message.isDeleted) return pushContent(message, topic, { bytesMax, event: 'message_edited' });
-  const shown = { ...message, title: null, message: 'This message was deleted', tags: [] };
-  return pushContent(shown, topic, { bytesMax, event: 'message_deleted' });
+  if (!message.isDeleted) return pushContent(message, topic, { ...options, event: 'message_edited' });
+  const shown = { ...message, ...noExtras, title: null, message: 'This message was deleted', tags: [] };
+  return pushContent(shown, topic, { ...options, event: 'message_deleted' });
 }
 
 function leadingTags(tags: readonly string[]): string[] {
@@ -70,7 +99,7 @@ export function cutText(text: string, bytesMax: number): string {
   return text;
 }
 
-/** Returns the size of a code point in JSON; quotes, control characters and lone surrogates are escaped. */
-function jsonBytes(point: string): number {
-  return Buffer.byteLength(JSON.stringify(point)) - 2;
+/** Returns the size of a text in JSON; quotes, control characters and lone surrogates are escaped. */
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

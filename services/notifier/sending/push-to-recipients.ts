@@ -7,6 +7,7 @@ import { holdBack } from './hold-back.ts';
 import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
+import { unreadBadges } from './unread-badges.ts';
 import { sendPush, type Attempt, type PushResults, type PushTarget, type Sending } from './send-push.ts';
 
 /** Rows per lookup in the ledger. */
@@ -94,11 +95,13 @@ async function planPush(
     ...new Set(withDevices.map(({ userId }) => userId)),
   ]);
   const isReachable = ({ platform }: RecipientDevice): boolean => deps.gateways.has(platform);
-  const heldBack = await holdBack(
+  const reached = withDevices.filter(({ userId, devices }) => readers.has(userId) && devices.some(isReachable));
+  const heldBack = await holdBack(deps, push, reached, attempt);
+  const badges = await unreadBadges(
     deps,
-    push,
-    withDevices.filter(({ userId, devices }) => readers.has(userId) && devices.some(isReachable)),
-    attempt,
+    reached
+      .filter((recipient) => !heldBack.has(recipient.subscriptionId) && hasBadge(recipient))
+      .map(({ userId }) => userId),
   );
   const skips: Outcome[] = [];
   const targets = new Map<Platform, PushTarget[]>();
@@ -121,10 +124,16 @@ async function planPush(
         pushToken: device.pushToken,
         isDoubted: device.doubtedAt !== null,
         settings: recipient.settings,
+        badge: badges.get(recipient.userId) ?? null,
       });
     }
   }
   return { skips, targets };
+}
+
+/** Browsers have no badge. */
+function hasBadge({ settings, devices }: Recipient): boolean {
+  return settings.badge !== 'none' && devices.some(({ platform }) => platform !== 'web');
 }
 
 function claimOf(messageId: string, topicId: string, recipient: Recipient, device: RecipientDevice): Claim {

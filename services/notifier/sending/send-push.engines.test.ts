@@ -64,6 +64,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     clock: () => at.clock(),
     makeId: idSource(() => at.clock()),
     random: () => 0.5,
+    isCriticalAllowed: false,
     log,
     gateways: new Map([['expo', gateway]]),
     notifiedTimes: times,
@@ -107,7 +108,7 @@ describe(`a push, ${engineUnderTest}`, () => {
       stored,
       send: (engine) =>
         sendPush(deps(engine), sending, [
-          { claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings },
+          { claim, pushToken: device.pushToken, isDoubted: false, settings: defaultMobileSettings, badge: null },
         ]),
       retry: () =>
         retryPush(deps(), {

@@ -1,6 +1,5 @@
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import {
-  isUrgent,
   pushQueueOf,
   receiptsJob,
   receiptsQueue,
@@ -17,6 +16,7 @@ import type { PushDeps } from './push-deps.ts';
 import { isToComeAgain, type PushRequest, type PushResult } from '../providers/push-gateway.ts';
 import type { WatchedGateway } from '../providers/watch-provider.ts';
 import { pushContent } from './push-payload.ts';
+import { pushLevel } from './push-level.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import { noteRefusals } from './refusal-report.ts';
 import { retireDevice, trustToken } from './retire-device.ts';
@@ -28,6 +28,8 @@ export interface PushTarget {
   /** Its provider reported the token as dead once, possibly wrongly. */
   readonly isDoubted: boolean;
   readonly settings: MobileSettings;
+  /** The account's unread messages; null leaves the number on the device's icon as it is. */
+  readonly badge: number | null;
 }
 
 /** The attempt of a push. */
@@ -96,24 +98,28 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
 
 /** Resolves with the number of permanently failed pushes. */
 async function sendClaimed(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<number> {
-  const results = await sending.gateway.send(requestsFor(sending, targets));
+  const results = await sending.gateway.send(requestsFor(deps, sending, targets));
   const settled = targets.map((target, index) => ({ target, result: results[index]! }));
   await keepTickets(deps, sending, settled);
   return recordResults(deps, sending, settled);
 }
 
-function requestsFor({ push, gateway }: Sending, targets: readonly PushTarget[]): PushRequest[] {
+function requestsFor(deps: PushDeps, { push, gateway }: Sending, targets: readonly PushTarget[]): PushRequest[] {
   const { message, topic } = push;
-  const content = pushContent(message, topic, { bytesMax: gateway.payloadBytesMax });
-  return targets.map(({ pushToken, settings }) => ({
-    pushToken,
-    content,
-    sound: settings.soundEnabled ? settings.notificationSound : null,
-    vibrates: settings.vibrateEnabled,
-    isUrgent: isUrgent(message.priority),
-    collapseId: message.id,
-    expiresAt: message.expiresAt,
-  }));
+  const content = pushContent(message, topic, { bytesMax: gateway.payloadBytesMax, now: deps.clock() });
+  return targets.map(({ pushToken, settings, badge }) => {
+    const level = pushLevel(message, settings, deps);
+    return {
+      pushToken,
+      content,
+      level,
+      sound: level !== 'low' && settings.soundEnabled ? settings.notificationSound : null,
+      vibrates: level !== 'low' && settings.vibrateEnabled,
+      badge,
+      collapseId: message.id,
+      expiresAt: message.expiresAt,
+    };
+  });
 }
 
 interface Settled {

@@ -44,6 +44,8 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
       notificationSound: 'horn',
       quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null },
       maxPerMinute: 3,
+      allowCritical: true,
+      badge: 'none' as const,
     };
     const {
       id: subscriptionId,
@@ -168,6 +170,31 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
       ),
       { numRuns: Number(process.env.MODEL_RUNS ?? 60), endOnFailure: false },
     );
+  });
+
+  test('returns the followed topics of users, of all of them or of the first ones', async () => {
+    const [ann, bob, none] = [newId(), newId(), newId()].sort() as [string, string, string];
+    const followed = (userId: string, topicId: string, lastViewedAt: number | null) => ({
+      userId,
+      topicId,
+      createdAt: 5,
+      lastViewedAt,
+    });
+    const expected = [
+      followed(ann, newId(), null),
+      followed(ann, newId(), 7),
+      followed(bob, newId(), 8),
+      followed(bob, newId(), null),
+    ];
+    for (const { userId, topicId, ...times } of expected)
+      await subscribe(topicId, { ...times, mobileEnabled: times.lastViewedAt === null, webEnabled: false }, userId);
+    const byTopic = (found: readonly { topicId: string }[]) =>
+      [...found].sort((a, b) => (a.topicId < b.topicId ? -1 : 1));
+    const read = await at().deliveries.followedTopics([bob, none, ann], 10);
+    expect(byTopic(read)).toEqual(byTopic(expected));
+    expect(read.map(({ userId }) => userId)).toEqual([ann, ann, bob, bob]);
+    expect((await at().deliveries.followedTopics([bob, ann], 3)).map(({ userId }) => userId)).toEqual([ann, ann, bob]);
+    expect(await at().deliveries.followedTopics([none], 10)).toEqual([]);
   });
 
   test('a topic has recipients while a subscription has mobile or web notifications on', async () => {

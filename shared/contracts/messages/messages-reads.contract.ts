@@ -302,6 +302,49 @@ function describeStats({ messages, freeOffset }: MessagesFixture): void {
     expect(await count([])).toEqual([]);
   });
 
+  test('returns the times of visible messages after a time per topic, newest first', async () => {
+    const offset = freeOffset();
+    const [busy, quiet, unknown] = [newId(), newId(), newId()];
+    const at = (topicId: string, ms: number, given = {}) => testMessage(topicId, { timestamp: now + ms, ...given });
+    const [gone, short] = [at(busy, 40), at(busy, 60, { expiresAt: now + minute })];
+    const own = [at(busy, 10), at(busy, 30), at(busy, 20), gone, short].map((message, index) =>
+      published(offset + 2 * index, message),
+    );
+    await messages().apply([...own, published(offset + 1, at(quiet, 15)), deleted(offset + 20, gone)]);
+    const times = async (marks: [string, number][], time = now, max = 1_000) =>
+      (
+        await messages().timesAfter(
+          marks.map(([topicId, ms]) => ({ topicId, after: now + ms })),
+          { max, now: time },
+        )
+      ).map((found) => found.map((one) => one - now));
+    const marks: [string, number][] = [
+      [busy, 10],
+      [unknown, 0],
+      [quiet, 0],
+    ];
+    expect(await times(marks)).toEqual([[60, 30, 20], [], [15]]);
+    expect(await times(marks, now + minute)).toEqual([[30, 20], [], [15]]);
+    expect(await times([[busy, 60]])).toEqual([[]]);
+    expect(await times([])).toEqual([]);
+  });
+
+  test('returns only the newest times of topics with many messages', async () => {
+    const [first, second] = [newId(), newId()];
+    for (const topicId of [first, second]) {
+      const offset = freeOffset();
+      const records = Array.from({ length: 700 }, (_, at) =>
+        published(offset + at, testMessage(topicId, { timestamp: now + at * 1_000 })),
+      );
+      for (let start = 0; start < 700; start += 350) await messages().apply(records.slice(start, start + 350));
+    }
+    const marks = [first, second].map((topicId) => ({ topicId, after: now + 99_000 }));
+    const newest = (count: number) => Array.from({ length: count }, (_, back) => now + (699 - back) * 1_000);
+    expect(await messages().timesAfter(marks, { max: 1_000, now })).toEqual([newest(600), newest(600)]);
+    expect(await messages().timesAfter(marks, { max: 20, now })).toEqual([newest(20), newest(20)]);
+    expect(await messages().timesAfter(marks.slice(0, 1), { max: 20, now })).toEqual([newest(20)]);
+  });
+
   test('counts the marks of many topics', async () => {
     const offset = freeOffset();
     const topics = Array.from({ length: 60 }, () => newId());

@@ -115,7 +115,7 @@ export type PushQueue = (typeof pushQueues)[keyof typeof pushQueues];
 export const receiptsQueue = 'push-receipts';
 
 /** Priority 4 and 5 are urgent. */
-export function isUrgent(priority: Priority): boolean {
+function isUrgent(priority: Priority): boolean {
   return priority >= 4;
 }
 

@@ -23,7 +23,15 @@ export interface Subscription {
   readonly quietHours: QuietHours | null;
   /** Messages beyond this number per minute are pushed as one summary; null: no limit. */
   readonly maxPerMinute: number | null;
+  /** Whether priority 5 may sound on a muted phone. Null in subscriptions of older versions: false. */
+  readonly allowCritical: boolean | null;
+  /** The number on the app's icon after a push. Null in subscriptions of older versions: `unread`. */
+  readonly badge: Badge | null;
 }
+
+/** `unread`: the account's unread messages of all subscriptions; `none`: pushes leave the number as it is. */
+export const badges = ['unread', 'none'] as const;
+export type Badge = (typeof badges)[number];
 
 /** Daily hours without pushes; a summary follows at the end. `start` and `end` are `HH:MM`. */
 export interface QuietHours {
@@ -47,6 +55,8 @@ export type MobileSettings = Pick<
   | 'notificationSound'
   | 'quietHours'
   | 'maxPerMinute'
+  | 'allowCritical'
+  | 'badge'
 >;
 
 export const defaultMobileSettings: MobileSettings = {
@@ -59,4 +69,6 @@ export const defaultMobileSettings: MobileSettings = {
   notificationSound: 'default',
   quietHours: null,
   maxPerMinute: null,
+  allowCritical: false,
+  badge: 'unread',
 };

@@ -50,6 +50,12 @@ export interface MessageReads {
    * most 10,000).
    */
   countAfter(marks: readonly TopicMark[], page: { max: number; now: number }): Promise<number[]>;
+
+  /**
+   * Returns the times of the messages in history after each mark, newest first, in the order of the marks, which are of
+   * different topics. At most the `max` (up to 1,000) newest messages of a topic are considered.
+   */
+  timesAfter(marks: readonly TopicMark[], page: { max: number; now: number }): Promise<number[][]>;
 }
 
 export interface TopicRecord {

@@ -1,4 +1,4 @@
-import type { QuietHours, Subscription } from '@tocsin/shared/domain/push/subscription.ts';
+import { badges, type QuietHours, type Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import { isTimezone } from '@tocsin/shared/platform/daily-hours.ts';
 import type { Changes } from '@tocsin/shared/ports/documents.ts';
 import { z } from 'zod';
@@ -15,6 +15,14 @@ const settings = {
   notification_sound: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of the characters A-Z, a-z, 0-9, ., _ and -'),
+  allow_critical: z
+    .boolean()
+    .describe(
+      'Priority 5 sounds on a muted iPhone, if the server and the app have the entitlement for critical alerts.',
+    ),
+  badge: z
+    .enum(badges, { error: `must be ${badges.join(' or ')}` })
+    .describe("The number on the app's icon: the account's unread messages, or unchanged by pushes."),
 };
 
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day from 00:00 to 23:59');
@@ -55,6 +63,8 @@ export const newSubscriptionFields = {
       vibrate_enabled: optionalField(settings.vibrate_enabled),
       tags_filter: optionalField(settings.tags_filter),
       notification_sound: optionalField(settings.notification_sound),
+      allow_critical: optionalField(settings.allow_critical),
+      badge: optionalField(settings.badge),
       quiet_hours: optionalField(extras.quiet_hours),
       max_per_minute: optionalField(extras.max_per_minute),
     }),
@@ -85,6 +95,8 @@ interface SentFields {
         readonly vibrate_enabled?: boolean | undefined;
         readonly tags_filter?: readonly string[] | undefined;
         readonly notification_sound?: string | undefined;
+        readonly allow_critical?: boolean | undefined;
+        readonly badge?: Subscription['badge'] | undefined;
         readonly quiet_hours?: z.output<typeof extras.quiet_hours> | null | undefined;
         readonly max_per_minute?: number | null | undefined;
       }
@@ -102,6 +114,8 @@ export function settingsOf(fields: SentFields): Changes<Subscription> {
     vibrateEnabled: sent.vibrate_enabled,
     tagsFilter: sent.tags_filter,
     notificationSound: sent.notification_sound,
+    allowCritical: sent.allow_critical,
+    badge: sent.badge,
     quietHours: sent.quiet_hours && toQuietHours(sent.quiet_hours),
     maxPerMinute: sent.max_per_minute,
   };

@@ -15,7 +15,7 @@ import { checkClaims, checkDeviceIds, chunkOutcomes } from '../../../ports/deliv
 import type { Collection } from '../../../ports/documents.ts';
 import { packId, unpackId } from '../../packed-id.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { sqliteRecipients } from './sqlite-recipients.ts';
+import { sqliteFollowedTopics, sqliteRecipients } from './sqlite-recipients.ts';
 import { statementCache } from '../sqlite/sqlite-statement-cache.ts';
 import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
 
@@ -61,6 +61,7 @@ const recordedMax = 100;
 export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDeliveriesOptions): Deliveries {
   const statement = statementCache(file.db);
   const findRecipients = sqliteRecipients(statement, { subscriptions, devices });
+  const followedTopics = sqliteFollowedTopics(statement, subscriptions);
   const write = <T>(work: () => T) =>
     file.writeBulk(work).catch((error: unknown) => {
       throw sqliteUnavailable(error);
@@ -68,6 +69,7 @@ export function openSqliteDeliveries({ file, subscriptions, devices }: SqliteDel
   return {
     recipients: (match, page) => read(() => findRecipients.recipients(match, page)),
     topicsWithRecipients: (topicIds) => read(() => findRecipients.topicsWithRecipients(topicIds)),
+    followedTopics: (userIds, limit) => read(() => followedTopics(userIds, limit)),
     claim: async (claims, { now, staleAfterMs, again = [] }) => {
       const params = checkClaims(claims).map((claim) => ({
         deviceId: claim.deviceId,

@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import type { Device, Platform } from '../../../domain/push/device.ts';
-import type { MobileSettings, QuietHours, Subscription } from '../../../domain/push/subscription.ts';
-import type { Deliveries, Recipient, RecipientDevice } from '../../../ports/deliveries.ts';
+import type { Badge, MobileSettings, QuietHours, Subscription } from '../../../domain/push/subscription.ts';
+import type { Deliveries, FollowedTopic, Recipient, RecipientDevice } from '../../../ports/deliveries.ts';
 import type { Collection } from '../../../ports/documents.ts';
 import { documentTableName, indexName } from '../documents/sqlite-document-tables.ts';
 import type { statementCache } from '../sqlite/sqlite-statement-cache.ts';
@@ -31,7 +31,7 @@ export function sqliteRecipients(
   // IDs are the last column of the index, because the table is clustered by them: SQLite merges the sorted reads.
   const scannedIds = `${ofTopic.map((read) => `${read} AND id > ?2`).join(' UNION ALL ')} ORDER BY id`;
   const matchingRows = `
-    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at, mobile_enabled, web_enabled
+    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at, mobile_enabled, web_enabled, allow_critical, badge
     FROM (${scannedIds} LIMIT ${scannedMax}) CROSS JOIN ${table} USING (id)
     WHERE priority_threshold <= ?3 AND (
       json_array_length(tags_filter) = 0
@@ -87,6 +87,26 @@ export function sqliteRecipients(
   };
 }
 
+/** Returns the port's `followedTopics`. */
+export function sqliteFollowedTopics(
+  statement: Statements,
+  subscriptions: Collection<Subscription>,
+): (userIds: readonly string[], limit: number) => FollowedTopic[] {
+  const sql = `
+    SELECT user_id, topic_id, created_at, last_viewed_at FROM ${documentTableName(subscriptions)}
+    INDEXED BY ${indexName(subscriptions, 'byUser')}
+    WHERE user_id IN (SELECT value FROM json_each(?)) ORDER BY user_id LIMIT ?`;
+  return (userIds, limit) => {
+    const rows = statement(sql).all(JSON.stringify(userIds), limit) as unknown as Row[];
+    return rows.map(([userId, topicId, createdAt, lastViewedAt]) => ({
+      userId: userId as string,
+      topicId: topicId as string,
+      createdAt: createdAt as number,
+      lastViewedAt: lastViewedAt as number | null,
+    }));
+  };
+}
+
 function settingsOf([
   ,
   ,
@@ -100,6 +120,8 @@ function settingsOf([
   ,
   mobileEnabled,
   webEnabled,
+  allowCritical,
+  badge,
 ]: Row): MobileSettings {
   return {
     mobileEnabled: mobileEnabled === 1,
@@ -111,5 +133,7 @@ function settingsOf([
     notificationSound: notificationSound as string,
     quietHours: quietHours === null ? null : (JSON.parse(quietHours as string) as QuietHours),
     maxPerMinute: maxPerMinute as number | null,
+    allowCritical: allowCritical === 1,
+    badge: badge as Badge | null,
   };
 }

@@ -24,6 +24,7 @@ import { sqliteMessageRemoval, type SqliteMessageRemoval } from './sqlite-messag
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
+import { sqliteNewestTimes } from './sqlite-newest-times.ts';
 import { sqliteUnreadCounts } from './sqlite-unread-counts.ts';
 
 export type SqliteMessages = Messages & RecordTable & Required<Pick<StorageFeatures, 'reclaimSpace'>>;
@@ -51,6 +52,7 @@ export function openSqliteMessages({
   const reads = sqliteMessageReads(file.db);
   const counts = new CountCache();
   const countAfter = sqliteUnreadCounts(file.db, counts);
+  const timesAfter = sqliteNewestTimes(file.db);
   const recent = new RecentMessages();
   const hasForeignCommits = foreignCommitDetector(file.db);
   const sweeping = openRetention(file, writer.end, { recent, counts });
@@ -106,6 +108,7 @@ export function openSqliteMessages({
         if (hasForeignCommits()) clearCaches();
         return countAfter(marks, page);
       }),
+    timesAfter: (marks, page) => mapUnavailable(() => timesAfter(marks, page)),
     ...searchesOf(pages, texts),
     ...sweepsOf({ plans, ...sweeping }),
     ping: () => mapUnavailable(() => void file.db.prepare('SELECT 1').get()),
@@ -114,7 +117,7 @@ export function openSqliteMessages({
 }
 
 /** The port's reads of one topic or message. */
-function readsOf(reads: SqliteMessageReads): Omit<MessageReads, 'countAfter'> {
+function readsOf(reads: SqliteMessageReads): Omit<MessageReads, 'countAfter' | 'timesAfter'> {
   return {
     find: (messageId) => mapUnavailable(() => reads.find(messageId)),
     findMany: (messageIds) => mapUnavailable(() => messageIds.map(reads.find).filter((message) => message !== null)),

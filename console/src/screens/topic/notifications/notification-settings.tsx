@@ -109,12 +109,31 @@ function Settings({ subscription }: { readonly subscription: Subscription }) {
                 hint="Further messages arrive as one push with their number."
               />
             </div>
+            <LoudnessFields settings={settings} />
             <QuietHoursFields quiet={settings.quiet_hours ?? null} shown={hours ?? null} />
           </Form>
         </div>
       </Section>
       <DryRun path={`${path}/preview`} settings={previewed(draft ?? subscription)} />
       <ThisBrowser />
+    </>
+  );
+}
+
+/** How a push shows itself on phones. */
+function LoudnessFields({ settings }: { readonly settings: Subscription['mobile_notification_settings'] }) {
+  return (
+    <>
+      <Checkbox
+        id="has_badge"
+        label="Show the number of unread messages on the app’s icon"
+        defaultChecked={settings.badge === 'unread'}
+      />
+      <Checkbox
+        id="allow_critical"
+        label="Let highest sound on a muted iPhone"
+        defaultChecked={settings.allow_critical}
+      />
     </>
   );
 }

@@ -7,7 +7,10 @@ type Settings = Subscription['mobile_notification_settings'];
 export interface ChangedNotifications {
   readonly mobile_notifications_enabled: boolean;
   readonly web_notifications_enabled: boolean;
-  readonly mobile_notification_settings: Pick<Settings, 'priority_threshold' | 'tags_filter'> & {
+  readonly mobile_notification_settings: Pick<
+    Settings,
+    'priority_threshold' | 'tags_filter' | 'allow_critical' | 'badge'
+  > & {
     readonly quiet_hours: Settings['quiet_hours'] | null;
     readonly max_per_minute: number | null;
   };
@@ -35,6 +38,8 @@ export function settingsOfForm(values: FormValues): ChangedNotifications {
           }
         : null,
       max_per_minute: perMinute === '' ? null : Number(perMinute),
+      allow_critical: values.isChecked('allow_critical'),
+      badge: values.isChecked('has_badge') ? 'unread' : 'none',
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Collection } from '../../../../ports/documents.ts';
 import { ignoring, indexNotFound, mapUnavailable } from '../mongo-connection.ts';
 import { claimRows, recordRows, type Ledger } from './mongo-delivery-ledger.ts';
 import { deliveryOf, rowIdOf, rowIdsOf, slotMs, slotOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
-import { mongoRecipients } from './mongo-recipients.ts';
+import { mongoFollowedTopics, mongoRecipients } from './mongo-recipients.ts';
 
 export interface MongoDeliveriesOptions {
   readonly connection: Connection;
@@ -43,9 +43,11 @@ export async function openMongoDeliveries({
   );
   await mapUnavailable(() => ledger.dropIndex(legacyIndex).catch(ignoring(indexNotFound)));
   const findRecipients = mongoRecipients(connection, { subscriptions, devices });
+  const followedTopics = mongoFollowedTopics(connection, subscriptions);
   return {
     recipients: (match, page) => mapUnavailable(() => findRecipients.recipients(match, page)),
     topicsWithRecipients: (topicIds) => mapUnavailable(() => findRecipients.topicsWithRecipients(topicIds)),
+    followedTopics: (userIds, limit) => mapUnavailable(() => followedTopics(userIds, limit)),
     claim: (claims, at) =>
       mapUnavailable(async () => {
         const checked = checkClaims(claims);

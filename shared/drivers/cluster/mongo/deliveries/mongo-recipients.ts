@@ -20,6 +20,8 @@ const settingFields = {
   notificationSound: 1,
   quietHours: 1,
   maxPerMinute: 1,
+  allowCritical: 1,
+  badge: 1,
 } as const;
 
 /** Rows of the first batch. With MongoDB's default of 101, the rest would need another round trip. */
@@ -84,6 +86,33 @@ export function mongoRecipients(
   };
 }
 
+/** Returns the port's `followedTopics`. */
+export function mongoFollowedTopics(
+  connection: Connection,
+  subscriptions: Collection<Subscription>,
+): Deliveries['followedTopics'] {
+  const stored = connection.collection<StoredSubscription>(subscriptions.name);
+  const byUser = indexName(subscriptions, 'byUser');
+  return async (userIds, limit) => {
+    const found = await stored
+      .find(
+        { userId: { $in: [...userIds] } },
+        { projection: { _id: 0, userId: 1, topicId: 1, createdAt: 1, lastViewedAt: 1 } },
+      )
+      .sort({ userId: 1 })
+      .limit(limit)
+      .batchSize(firstBatchSize)
+      .hint(byUser)
+      .toArray();
+    return found.map(({ userId, topicId, createdAt, lastViewedAt }) => ({
+      userId,
+      topicId,
+      createdAt,
+      lastViewedAt: lastViewedAt ?? null,
+    }));
+  };
+}
+
 function passingFilter(
   topicId: string,
   message: Parameters<Deliveries['recipients']>[0]['message'],
@@ -130,6 +159,8 @@ function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
     notificationSound,
     quietHours,
     maxPerMinute,
+    allowCritical,
+    badge,
   } = stored;
   return {
     mobileEnabled,
@@ -141,5 +172,7 @@ function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
     notificationSound,
     quietHours: quietHours ?? null,
     maxPerMinute: maxPerMinute ?? null,
+    allowCritical: allowCritical ?? false,
+    badge: badge ?? null,
   };
 }

@@ -186,6 +186,71 @@ async function countSeparately(
   return counts;
 }
 
+/** Messages of one combined query of times; more are read per topic, newest first. */
+const combinedTimesMax = 1_000;
+
+/** Usually few messages are unread, so one query reads all times. Otherwise reads each topic's newest. */
+export async function timesAfterEach(
+  collections: MessageCollections,
+  marks: readonly TopicMark[],
+  page: CountPage,
+): Promise<number[][]> {
+  const times: number[][] = [];
+  for (let at = 0; at < marks.length; at += marksPerQuery) {
+    const batch = marks.slice(at, at + marksPerQuery);
+    times.push(
+      ...((await timesCombined(collections, batch, page)) ?? (await timesSeparately(collections, batch, page))),
+    );
+  }
+  return times;
+}
+
+/** Returns null if there are too many messages for one query. */
+async function timesCombined(
+  { messages }: MessageCollections,
+  marks: readonly TopicMark[],
+  { max, now }: CountPage,
+): Promise<number[][] | null> {
+  const found = await messages
+    .aggregate<{ _id: string; times: number[] }>(
+      [
+        { $match: { $or: marks.map((mark) => laterThan(mark, now)) } },
+        { $limit: combinedTimesMax },
+        { $group: { _id: '$topicId', times: { $push: '$timestamp' } } },
+      ],
+      { hint: byTime, batchSize: marks.length + 1 },
+    )
+    .toArray();
+  if (found.reduce((sum, { times }) => sum + times.length, 0) >= combinedTimesMax) return null;
+  const ofTopics = new Map(found.map(({ _id, times }) => [_id, times.sort((a, b) => b - a).slice(0, max)]));
+  return marks.map(({ topicId }) => ofTopics.get(topicId) ?? []);
+}
+
+async function timesSeparately(
+  { messages }: MessageCollections,
+  marks: readonly TopicMark[],
+  { max, now }: CountPage,
+): Promise<number[][]> {
+  const newest = async (mark: TopicMark): Promise<number[]> => {
+    const [found] = await messages
+      .aggregate<{ times: number[] }>(
+        [
+          { $match: laterThan(mark, now) },
+          { $sort: { topicId: -1, timestamp: -1, offset: -1 } },
+          { $limit: max },
+          { $group: { _id: null, times: { $push: '$timestamp' } } },
+        ],
+        { hint: byTime },
+      )
+      .toArray();
+    return found?.times ?? [];
+  };
+  const times: number[][] = [];
+  for (let at = 0; at < marks.length; at += concurrentCounts)
+    times.push(...(await Promise.all(marks.slice(at, at + concurrentCounts).map(newest))));
+  return times;
+}
+
 const laterThan = ({ topicId, after }: TopicMark, now: number) => ({
   topicId,
   timestamp: { $gt: after },

@@ -16,6 +16,7 @@ import {
   messagesAfter,
   newestMessages,
   newestOfEach,
+  timesAfterEach,
   topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageIngest } from './mongo-message-ingest.ts';
@@ -78,6 +79,7 @@ export async function openMongoMessages({
     lastOffsets: (topicIds) => mapUnavailable(() => lastOffsetsOf(collections, topicIds)),
     topicStats: (topicIds) => mapUnavailable(() => topicStatsOf(collections, topicIds)),
     countAfter: (marks, page) => mapUnavailable(() => countAfterEach(collections, marks, page)),
+    timesAfter: (marks, page) => mapUnavailable(() => timesAfterEach(collections, marks, page)),
     search: (filter, page) => limited(() => searchMessages(searched, filter, page)),
     recent: (topicIds, page) => limited(() => recentMessages(searched, topicIds, page)),
     activity: (filter, bucketMs) => limited(() => countActivity(searched, filter, bucketMs)),
