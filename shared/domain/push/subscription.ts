@@ -23,6 +23,10 @@ export interface Subscription {
   readonly quietHours: QuietHours | null;
   /** Messages beyond this number per minute are pushed as one summary; null: no limit. */
   readonly maxPerMinute: number | null;
+  /** The team subscription that applies; null: none. It may have ended meanwhile. */
+  readonly teamSubscriptionId: string | null;
+  /** Whether a team made it, so that it ends with the team subscription. Null: false. */
+  readonly isTeamMade: boolean | null;
 }
 
 /** Daily hours without pushes; a summary follows at the end. `start` and `end` are `HH:MM`. */
