@@ -48,7 +48,8 @@ export const subscriptionSchema = z
     message_count: z.int(),
     subscriber_count: z.int(),
     team_subscription_id: z.uuid().nullable().describe('The team subscription that set it, or null.'),
-    mandatory: z.boolean().describe("Whether it stays, with notifications on and at least the team's messages pushed."),
+    mandatory: z.boolean().describe('Whether it cannot be removed and pushes at least what the team set.'),
+    team_settings: z.object(settingsFields).nullable().describe('The settings that the team set, or null.'),
   })
   .meta({ id: 'Subscription' });
 
@@ -59,7 +60,7 @@ export interface SubscriptionExtras {
   readonly stats: TopicExtras['stats'];
   readonly unreadCount: number;
   /** The team subscription that applies, or null. */
-  readonly teamSubscription: Pick<TeamSubscription, 'id' | 'isMandatory'> | null;
+  readonly teamSubscription: Pick<TeamSubscription, 'id' | 'isMandatory' | 'settings'> | null;
 }
 
 export function toSubscriptionJson(
@@ -90,6 +91,7 @@ export function toSubscriptionJson(
     subscriber_count: topic.subscriberCount,
     team_subscription_id: extras.teamSubscription?.id ?? null,
     mandatory: extras.teamSubscription?.isMandatory ?? false,
+    team_settings: extras.teamSubscription === null ? null : toSettingsJson(extras.teamSubscription.settings),
   };
 }
 

@@ -60,6 +60,7 @@ test('a team subscribes all its members with its settings, and lists what it set
         topic_id: topic.id,
         team_subscription_id: body.id,
         mandatory: true,
+        team_settings: body.mobile_notification_settings,
         mobile_notifications_enabled: true,
         web_notifications_enabled: true,
         ...settings({ priority_threshold: 4 }),

@@ -37,7 +37,9 @@ async function interrupted(members: number, given: Partial<TeamSubscription> = {
   const team: Team = await documents.insert(teams, newTeam(newId()));
   const topic = await at.insertTopic({ teamId: team.id });
   const userIds = Array.from({ length: members }, () => newId());
-  await documents.commit(userIds.map((userId) => write.insert(teamMembers, newMember(team.id, userId))));
+  await documents.commit(
+    userIds.map((userId) => write.insert(teamMembers, { ...newMember(team.id, userId), joinedAt: 1 })),
+  );
   const made = await documents.insert(teamSubscriptions, newTeamSubscription(team.id, topic.id, given));
   return { team, topic, userIds, made };
 }
@@ -92,7 +94,7 @@ test('a sweep subscribes a new member whose process died', async () => {
 test('a job subscribes and unsubscribes a large team in several runs', async () => {
   const { documents, jobQueue } = at.engine;
   // More than a run and a page, joined in the same millisecond.
-  const { team, topic, userIds, made } = await interrupted(900);
+  const { team, topic, userIds, made } = await interrupted(560);
   expect(await runTeamSubscription(settleDeps(), made.id, 50)).toEqual({ removed: 0, hasMore: true });
   expect(await countOf(topic.id)).toBe(50);
   await at.start('1d');

@@ -48,8 +48,10 @@ export async function settleMember(deps: SettleDeps, of: Settled): Promise<boole
 }
 
 async function decide(deps: SettleDeps, of: Settled): Promise<Write[]> {
-  const subscription = await findOwnSubscription(deps.documents, of.userId, of.topicId);
-  const effective = await findEffective(deps.documents, of);
+  const [subscription, effective] = await Promise.all([
+    findOwnSubscription(deps.documents, of.userId, of.topicId),
+    findEffective(deps.documents, of),
+  ]);
   if (effective === null) return subscription === null ? [] : releaseWrites(subscription);
   const { team, conditions } = effective;
   const changes = subscription === null ? await makeWrites(deps, of, team) : takeOverWrites(subscription, team);
@@ -72,12 +74,13 @@ async function findEffective(
   documents: Documents,
   { teamId, userId, topicId }: Settled,
 ): Promise<{ team: TeamSubscription; conditions: Write[] } | null> {
-  const [topic, member] = await Promise.all([documents.get(topics, topicId), findMember(documents, teamId, userId)]);
-  if (topic?.teamId !== teamId || member === null) return null;
-  const [existing, namings] = await Promise.all([
+  const [topic, member, existing, namings] = await Promise.all([
+    documents.get(topics, topicId),
+    findMember(documents, teamId, userId),
     findTeamSubscriptionsOfTopic(documents, topicId),
     findNamings(documents, teamId, userId),
   ]);
+  if (topic?.teamId !== teamId || member === null) return null;
   const named = new Set(namings.map(({ teamSubscriptionId }) => teamSubscriptionId));
   const team = effectiveOf(existing.filter(({ id, isForAll }) => isForAll || named.has(id)));
   if (team === null) return null;
