@@ -91,6 +91,9 @@ import { listSubscriptions } from './features/subscriptions/list-subscriptions.t
 import { previewSubscription } from './features/subscriptions/preview-subscription.ts';
 import { updateSubscription } from './features/subscriptions/update-subscription.ts';
 import { viewSubscription } from './features/subscriptions/view-subscription.ts';
+import { createTeamSubscription } from './features/teams/subscriptions/create-team-subscription.ts';
+import { deleteTeamSubscription } from './features/teams/subscriptions/delete-team-subscription.ts';
+import { listTeamSubscriptions } from './features/teams/subscriptions/list-team-subscriptions.ts';
 import { acceptInvite } from './features/teams/invites/accept-invite.ts';
 import { cancelInvite } from './features/teams/invites/cancel-invite.ts';
 import { changeMemberRole } from './features/teams/change-member-role.ts';
@@ -244,6 +247,9 @@ function teamRoutes(deps: ApiDeps): Route[] {
     acceptInvite(deps),
     resendInvite(deps),
     cancelInvite(deps),
+    listTeamSubscriptions(deps),
+    createTeamSubscription(deps),
+    deleteTeamSubscription(deps),
   ];
 }
 

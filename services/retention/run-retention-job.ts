@@ -4,6 +4,7 @@ import type { RunRequest } from '@tocsin/shared/domain/retention/retention-run.t
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { cleanUpTopic } from '@tocsin/shared/operations/topics/clean-up-topic.ts';
 import { eraseAccount } from '@tocsin/shared/operations/accounts/erase-account.ts';
+import { runTeamSubscription } from '@tocsin/shared/operations/teams/subscriptions/run-team-subscription.ts';
 import type { BatchReport } from '@tocsin/shared/documents/run-batches.ts';
 import { clocksDisagree } from './sweep/clocks-disagree.ts';
 import { expireMessages } from './messages/expire-messages.ts';
@@ -21,6 +22,7 @@ const retentionJob = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('clean-up-topic'), topicId: z.string() }),
   z.object({ kind: z.literal('erase-account'), userId: z.string() }),
+  z.object({ kind: z.literal('team-subscription'), teamSubscriptionId: z.string() }),
 ]);
 
 /**
@@ -30,6 +32,8 @@ const retentionJob = z.discriminatedUnion('kind', [
 const sweepMsMax = 30_000;
 /** Batches of a clean-up or erasure before other jobs can run. */
 const cleanUpBatchesMax = 20;
+/** Members of a team subscription before other jobs can run. */
+const membersMax = 500;
 const outagePauseMs = 5_000;
 /** The pause before a sweep continues, so that other jobs can run. */
 const continuePauseMs = 100;
@@ -60,6 +64,8 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
         at,
       ),
     );
+  if (data.kind === 'team-subscription')
+    return untilDone(runTeamSubscription(removalDeps(deps), data.teamSubscriptionId, membersMax));
   const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);
   const hasMore = await (data.kind === 'sweep' ? runOnce(deps, sweep) : runSweep(deps, sweep));
   if (hasMore && sweep.continues === true) throw new RetryLater(continuePauseMs, 'more work remains');

@@ -3,6 +3,7 @@ import { cleanUpTopics } from './lifecycle/clean-up-topics.ts';
 import { completeTeamRemovals } from './lifecycle/complete-team-removals.ts';
 import { eraseAccounts } from './lifecycle/erase-accounts.ts';
 import { lapseTeams } from './lifecycle/lapse-teams.ts';
+import { settleTeamSubscriptions } from './lifecycle/settle-team-subscriptions.ts';
 import { removeUnverifiedAccounts } from './lifecycle/remove-unverified-accounts.ts';
 import { expireMessages } from './messages/expire-messages.ts';
 import { pruneDeliveries } from './messages/prune-deliveries.ts';
@@ -34,6 +35,7 @@ export const sweeps: readonly Sweep[] = [
   { name: 'remove-unverified-accounts', run: removeUnverifiedAccounts },
   { name: 'complete-team-removals', run: completeTeamRemovals },
   { name: 'lapse-teams', run: lapseTeams },
+  { name: 'settle-team-subscriptions', continues: true, run: settleTeamSubscriptions },
   { name: 'reconcile-counts', run: reconcileCounts },
   ...[...new Set(expiredDocuments.map(({ sweep }) => sweep))].map((name) => ({
     name,

@@ -11,7 +11,7 @@ import { logConsumers } from './log-consumers.ts';
 import { mailTokens } from './mail-tokens.ts';
 import { messageLocks } from './message-locks.ts';
 import { quotaGuards } from './quota-guards.ts';
-import { subscriptions } from './subscriptions-collection.ts';
+import { subscriptions, teamSubscriptionMembers, teamSubscriptions } from './subscriptions-collection.ts';
 import { messageSequences } from './message-sequences.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
 import { registrations } from './registrations.ts';
@@ -42,6 +42,8 @@ const all = [
   addressChanges,
   identities,
   subscriptions,
+  teamSubscriptions,
+  teamSubscriptionMembers,
   devices,
   quotaGuards,
   topicCleanups,

@@ -28,9 +28,9 @@ export const teams: Collection<Team> = {
 
 export const teamMembers: Collection<TeamMember> = {
   name: 'teamMembers',
-  fields: { teamId: 'text', userId: 'text', role: 'text', joinedAt: 'time' },
+  fields: { teamId: 'text', userId: 'text', role: 'text', joinedAt: 'time', subscribesSince: 'time' },
   uniqueKeys: { membership: ['teamId', 'userId'] },
-  indexes: { byUser: ['userId', 'joinedAt'], byTeam: ['teamId', 'joinedAt'] },
+  indexes: { byUser: ['userId', 'joinedAt'], byTeam: ['teamId', 'joinedAt'], bySubscribing: ['subscribesSince'] },
 };
 
 /** Teams of one owner, active or not. */

@@ -91,7 +91,7 @@ export function newTeam(ownerId: string, given: Partial<New<Team>> = {}): New<Te
 }
 
 export function newMember(teamId: string, userId: string, role: TeamMember['role'] = 'member'): New<TeamMember> {
-  return { id: newId(), teamId, userId, role, joinedAt: Date.now() };
+  return { id: newId(), teamId, userId, role, joinedAt: Date.now(), subscribesSince: null };
 }
 
 /** A subscription with the default settings. */
@@ -109,6 +109,8 @@ export function newSubscription(
     lastNotifiedAt: null,
     isPinned: false,
     ...defaultMobileSettings,
+    teamSubscriptionId: null,
+    isTeamMade: null,
     ...given,
   };
 }

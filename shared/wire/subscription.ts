@@ -1,8 +1,20 @@
 import { z } from 'zod';
-import { badges, type MobileSettings, type Subscription } from '../domain/push/subscription.ts';
+import { badges, type QuietHours, type Subscription } from '../domain/push/subscription.ts';
+import type { TeamSettings, TeamSubscription } from '../domain/teams/team-subscription.ts';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 import type { Topic } from '../domain/topics/topic.ts';
 import type { TopicExtras } from './topic.ts';
+
+const settingsFields = {
+  priority_threshold: z.int().min(1).max(5),
+  sound_enabled: z.boolean(),
+  vibrate_enabled: z.boolean(),
+  tags_filter: z.array(z.string()),
+  notification_sound: z.string(),
+  max_per_minute: z.int().optional().describe('Absent: no limit.'),
+  allow_critical: z.boolean(),
+  badge: z.enum(badges),
+};
 
 export const subscriptionSchema = z
   .object({
@@ -22,11 +34,7 @@ export const subscriptionSchema = z
     web_notifications_enabled: z.boolean(),
     mobile_notifications_enabled: z.boolean(),
     mobile_notification_settings: z.object({
-      priority_threshold: z.int().min(1).max(5),
-      sound_enabled: z.boolean(),
-      vibrate_enabled: z.boolean(),
-      tags_filter: z.array(z.string()),
-      notification_sound: z.string(),
+      ...settingsFields,
       quiet_hours: z
         .object({
           start: z.string(),
@@ -36,14 +44,14 @@ export const subscriptionSchema = z
         })
         .optional()
         .describe('Absent: no quiet hours.'),
-      max_per_minute: z.int().optional().describe('Absent: no limit.'),
-      allow_critical: z.boolean(),
-      badge: z.enum(badges),
     }),
     is_pinned: z.boolean(),
     unread_count: z.int(),
     message_count: z.int(),
     subscriber_count: z.int(),
+    team_subscription_id: z.uuid().nullable().describe('The team subscription that set it, or null.'),
+    mandatory: z.boolean().describe('Whether it cannot be removed and pushes at least what the team set.'),
+    team_settings: z.object(settingsFields).nullable().describe('The settings that the team set, or null.'),
   })
   .meta({ id: 'Subscription' });
 
@@ -53,6 +61,8 @@ export type SubscriptionJson = z.infer<typeof subscriptionSchema>;
 export interface SubscriptionExtras {
   readonly stats: TopicExtras['stats'];
   readonly unreadCount: number;
+  /** The team subscription that applies, or null. */
+  readonly teamSubscription: Pick<TeamSubscription, 'id' | 'isMandatory' | 'settings'> | null;
 }
 
 export function toSubscriptionJson(
@@ -76,37 +86,69 @@ export function toSubscriptionJson(
     topic_last_message_at: isoOrNull(extras.stats.lastMessageAt),
     web_notifications_enabled: subscription.webEnabled,
     mobile_notifications_enabled: subscription.mobileEnabled,
-    mobile_notification_settings: toSettingsJson(subscription),
+    mobile_notification_settings: { ...toSettingsJson(subscription), ...toQuietHoursJson(subscription.quietHours) },
     is_pinned: subscription.isPinned,
     unread_count: extras.unreadCount,
     message_count: extras.stats.messageCount,
     subscriber_count: topic.subscriberCount,
+    team_subscription_id: extras.teamSubscription?.id ?? null,
+    mandatory: extras.teamSubscription?.isMandatory ?? false,
+    team_settings: extras.teamSubscription === null ? null : toSettingsJson(extras.teamSubscription.settings),
   };
 }
 
-function toSettingsJson({
-  quietHours,
-  maxPerMinute,
-  ...settings
-}: MobileSettings): SubscriptionJson['mobile_notification_settings'] {
+function toQuietHoursJson(
+  quietHours: QuietHours | null,
+): Pick<SubscriptionJson['mobile_notification_settings'], 'quiet_hours'> {
+  if (quietHours === null) return {};
+  const { start, end, timezone, allowPriority } = quietHours;
+  return { quiet_hours: { start, end, timezone, allow_priority: allowPriority } };
+}
+
+function toSettingsJson(settings: TeamSettings): TeamSubscriptionJson['mobile_notification_settings'] {
   return {
     priority_threshold: settings.priorityThreshold,
     sound_enabled: settings.soundEnabled,
     vibrate_enabled: settings.vibrateEnabled,
     tags_filter: [...settings.tagsFilter],
     notification_sound: settings.notificationSound,
-    ...(quietHours === null
-      ? {}
-      : {
-          quiet_hours: {
-            start: quietHours.start,
-            end: quietHours.end,
-            timezone: quietHours.timezone,
-            allow_priority: quietHours.allowPriority,
-          },
-        }),
-    ...(maxPerMinute === null ? {} : { max_per_minute: maxPerMinute }),
+    ...(settings.maxPerMinute === null ? {} : { max_per_minute: settings.maxPerMinute }),
     allow_critical: settings.allowCritical === true,
     badge: settings.badge ?? 'unread',
+  };
+}
+
+export const teamSubscriptionSchema = z
+  .object({
+    id: z.uuid(),
+    team_id: z.uuid(),
+    topic_id: z.uuid(),
+    topic_name: z.string(),
+    members: z.union([z.literal('all'), z.array(z.uuid())]).describe('The named members, or all.'),
+    mobile_notification_settings: z.object(settingsFields),
+    mandatory: z.boolean(),
+    subscriber_count: z
+      .int()
+      .describe('The members who have the subscription. It grows after the response if the team is large.'),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'TeamSubscription' });
+
+export type TeamSubscriptionJson = z.infer<typeof teamSubscriptionSchema>;
+
+export function toTeamSubscriptionJson(
+  made: TeamSubscription,
+  extras: { readonly topicName: string; readonly named: readonly string[]; readonly subscriberCount: number },
+): TeamSubscriptionJson {
+  return {
+    id: made.id,
+    team_id: made.teamId,
+    topic_id: made.topicId,
+    topic_name: extras.topicName,
+    members: made.isForAll ? 'all' : [...extras.named],
+    mobile_notification_settings: toSettingsJson(made.settings),
+    mandatory: made.isMandatory,
+    subscriber_count: extras.subscriberCount,
+    created_at: toIso(made.createdAt),
   };
 }

@@ -47,6 +47,7 @@ const parameters: Readonly<Record<string, (world: World) => string>> = {
   token_id: ({ token }) => token.id,
   team_id: ({ team }) => team,
   user_id: ({ other }) => other.id,
+  team_subscription_id: ({ teamSubscription }) => teamSubscription.id,
   invite_id: ({ invite }) => invite.id,
   device_id: ({ device }) => device.id,
   subscription_id: ({ subscription }) => subscription.id,

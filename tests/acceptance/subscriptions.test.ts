@@ -42,6 +42,9 @@ test('a subscription enables all notifications by default and shows its topic', 
     unread_count: 0,
     message_count: 0,
     subscriber_count: 1,
+    team_subscription_id: null,
+    mandatory: false,
+    team_settings: null,
   });
   expect((await reader.get('/api/subscriptions')).body).toEqual({ subscriptions: [body], total: 1 });
   expect((await owner.get(`/api/topics/${topic.name}`)).body.subscriber_count).toBe(1);

@@ -24,13 +24,23 @@ const accessPages = [
   '/console/nothing-here',
 ];
 
-const accountPages = ({ name: topic, teamId }: { name: string; teamId: string }): readonly string[] => [
+const accountPages = ({
+  name: topic,
+  teamId,
+  teamTopic,
+}: {
+  name: string;
+  teamId: string;
+  teamTopic: string;
+}): readonly string[] => [
   '/console',
   `/console/topics/${topic}`,
   `/console/topics/${topic}/activity`,
   `/console/topics/${topic}/log`,
   `/console/topics/${topic}/notifications`,
   `/console/topics/${topic}/settings`,
+  `/console/topics/${teamTopic}`,
+  `/console/topics/${teamTopic}/notifications`,
   '/console/search?q=w',
   '/console/devices',
   '/console/keys',
@@ -55,7 +65,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   };
 
   /** An account with a topic that shows every kind of message, and with a team. */
-  async function withMessages(): Promise<{ owner: Person; name: string; teamId: string }> {
+  async function withMessages(): Promise<{ owner: Person; name: string; teamId: string; teamTopic: string }> {
     const owner = await stack.person({ tier: 'ESSENTIALS' });
     const { name } = await createTopic(owner, { access_level: 'private', description: 'x'.repeat(200) });
     await owner.post('/api/subscriptions', { topic_name: name });
@@ -65,8 +75,9 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const teamId = await stack.team(owner, [[await stack.person(), 'admin']]);
     await owner.patch(`/api/teams/${teamId}`, { display_name: 'w'.repeat(80), description: 'd'.repeat(500) });
     await owner.post(`/api/teams/${teamId}/invites`, { email: newRegistration().email, role: 'member' });
-    await createTopic(owner, { access_level: 'private', team_id: teamId });
-    return { owner, name, teamId };
+    const { name: teamTopic } = await createTopic(owner, { access_level: 'private', team_id: teamId });
+    await owner.post(`/api/teams/${teamId}/subscriptions`, { topic_name: teamTopic, members: 'all', mandatory: true });
+    return { owner, name, teamId, teamTopic };
   }
 
   test.each(looks)('on %s the pages without a login are accessible and not cut off', async (_where, width, scheme) => {

@@ -25,6 +25,8 @@ test('an account has at most 1,000 subscriptions', async () => {
       lastNotifiedAt: null,
       isPinned: false,
       ...defaultMobileSettings,
+      teamSubscriptionId: null,
+      isTeamMade: null,
     }),
   );
   await store.documents().commit(others);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import { teamMembers } from '@tocsin/shared/collections/teams.ts';
+import { newMember } from '@tocsin/shared/testing/builders.ts';
 import { mailedLink } from '../support/mailbox.ts';
 import { newRegistration } from '../support/registration.ts';
 import { useStack, type Caller, type Person } from '../support/use-stack.ts';
@@ -18,13 +19,7 @@ const invite = (owner: Caller, teamId: string, email: string) =>
 
 /** Fills the team with members without accounts. */
 async function fill(teamId: string, ids: readonly string[]): Promise<void> {
-  await store
-    .documents()
-    .commit(
-      ids.map((userId) =>
-        write.insert(teamMembers, { id: randomUUID(), teamId, userId, role: 'member', joinedAt: Date.now() }),
-      ),
-    );
+  await store.documents().commit(ids.map((userId) => write.insert(teamMembers, newMember(teamId, userId))));
 }
 
 const nobodies = (count: number) => Array.from({ length: count }, () => randomUUID());

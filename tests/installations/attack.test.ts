@@ -57,6 +57,8 @@ beforeAll(async () => {
   const { id: messageId } = (await owner.client.call('POST', '/attacked', { text: 'secret' })).body;
   const team = await made(owner, 'POST', '/api/teams', { name: 'attacked', display_name: 'Team' });
   const invite = await made(owner, 'POST', `/api/teams/${team.id}/invites`, { email: 'x@example.org', role: 'member' });
+  const teamTopic = await made(owner, 'POST', '/api/topics', { name: 'attacked-team', team_id: team.id });
+  const teamSubscription = { topic_name: teamTopic.name, members: 'all' };
   const device = { push_token: 'ExponentPushToken[attacked]', platform: 'expo', device_id: 'd' };
   Object.assign(values, {
     topic: 'attacked',
@@ -69,6 +71,7 @@ beforeAll(async () => {
     team_id: team.id,
     user_id: owner.user.id,
     invite_id: invite.id,
+    team_subscription_id: (await made(owner, 'POST', `/api/teams/${team.id}/subscriptions`, teamSubscription)).id,
     device_id: (await made(owner, 'POST', '/api/devices/register', device)).id,
     subscription_id: (await made(owner, 'POST', '/api/subscriptions', { topic_name: 'attacked' })).id,
     session_id: (await made(owner, 'GET', '/auth/sessions'))[0].id,

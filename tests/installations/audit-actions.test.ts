@@ -16,7 +16,7 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 const { operator, logOf } = useAuditLog(stack);
-const { teamOf, inviteOf, keyOf, topicOf, tokenOf } = useAuditSubjects(stack);
+const { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf } = useAuditSubjects(stack);
 
 const account = ({ id, user: { username: name } }: Person) => ({ type: 'account', id, name });
 const inTeam = ({ id }: { id: string }) => ({ type: 'team', id });
@@ -305,6 +305,20 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     const { owner, team, invite } = await inviteOf();
     await made(owner.delete(`/api/teams/invites/${invite.id}`));
     return { ...by(owner), subject: { type: 'team_invite', id: invite.id, name: null }, within: inTeam(team) };
+  },
+  'team.subscription_created': async () => {
+    const { owner, team, subject, topic } = await teamSubscriptionOf();
+    return {
+      ...by(owner),
+      subject,
+      within: inTeam(team),
+      details: { topic_id: topic.id, for_all: true, mandatory: true },
+    };
+  },
+  'team.subscription_ended': async () => {
+    const { owner, team, subject, topic } = await teamSubscriptionOf();
+    await made(owner.delete(`/api/teams/${team.id}/subscriptions/${subject.id}`));
+    return { ...by(owner), subject, within: inTeam(team), details: { topic_id: topic.id } };
   },
   'team.member_added': async () => {
     const { team, invite, invitee } = await inviteOf();

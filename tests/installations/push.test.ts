@@ -15,6 +15,7 @@ import {
   writeSimulatorSettings,
 } from '@tocsin/simulators/simulator-settings.ts';
 import { startExpoSimulator, type ExpoPush } from '@tocsin/simulators/expo-simulator.ts';
+import { insertMember, insertTeam } from '../support/arrange-by-store.ts';
 import { createAccount, createTopic, type Account } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
@@ -90,6 +91,21 @@ test("a published message reaches its subscribers' phones promptly and once", as
     const { body } = await reader.client.call('GET', '/api/subscriptions');
     expect(body.subscriptions).toMatchObject([{ id: subscriptionId, last_notified_at: expect.any(String) }]);
   });
+});
+
+test('a message reaches the phone of a member whom the team subscribed', async () => {
+  const [owner, member] = [await person(), await person()];
+  const teamId = await insertTeam(store.documents, owner, { isActive: true });
+  await insertMember(store.documents, teamId, member, 'member');
+  const topic = await createTopic(owner, { team_id: teamId, access_level: 'private' });
+  const { token } = await registerDevice(member);
+  const { status } = await owner.client.call('POST', `/api/teams/${teamId}/subscriptions`, {
+    json: { topic_name: topic.name, members: 'all', mobile_notification_settings: { priority_threshold: 4 } },
+  });
+  expect(status).toBe(201);
+  await publish(owner, topic.name, 'below the threshold of the team', { 'X-Priority': '3' });
+  const wanted = await publish(owner, topic.name, 'the pump stopped', { 'X-Priority': '4' });
+  await eventually(() => expect(pushesTo(token).map(({ messageId }) => messageId)).toEqual([wanted]));
 });
 
 test('a subscriber’s filter decides which messages reach the phone', async () => {

@@ -87,6 +87,12 @@ async function makeThings(store: OperatorStore, owner: Account, member: Account)
     userId: member.user.id,
     role: 'member',
     joinedAt: Date.now(),
+    subscribesSince: null,
+  });
+  const teamTopic = await createTopic(owner, { team_id: team['id'] });
+  const teamSubscription = await made(owner, 'POST', `/api/teams/${String(team['id'])}/subscriptions`, {
+    topic_name: teamTopic.name,
+    members: 'all',
   });
   const ids = {
     message_id: message.body.id as unknown,
@@ -96,6 +102,7 @@ async function makeThings(store: OperatorStore, owner: Account, member: Account)
     device_id: device['id'],
     team_id: team['id'],
     invite_id: invite['id'],
+    team_subscription_id: teamSubscription['id'],
   };
   return {
     topicId: topic.id,

@@ -5,7 +5,7 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { noNotice } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { newId } from '@tocsin/shared/testing/builders.ts';
+import { newMember } from '@tocsin/shared/testing/builders.ts';
 import type { Arranger } from './arranger.ts';
 import { createAccount, openStackDocuments, type Account } from './stack.ts';
 
@@ -63,5 +63,5 @@ export async function insertTeam(
 /** Stores a membership. */
 export async function insertMember(documents: Documents, teamId: string, { user }: Account, role: Role): Promise<void> {
   // IDs grow within one millisecond, so that members are listed in the order in which they joined.
-  await documents.insert(teamMembers, { id: newId(), teamId, userId: user.id, role, joinedAt: Date.now() });
+  await documents.insert(teamMembers, newMember(teamId, user.id, role));
 }

@@ -19,6 +19,15 @@ export function useAuditSubjects(stack: StackUse) {
     return { owner, team, invitee, invite: { id: invite.id as string } };
   }
 
+  /** A mandatory subscription of all members to a new topic of a team. */
+  async function teamSubscriptionOf() {
+    const { owner, team } = await teamOf();
+    const topic = await createTopic(owner, { team_id: team.id });
+    const json = { topic_name: topic.name, members: 'all', mandatory: true };
+    const { id } = await made(owner.post(`/api/teams/${team.id}/subscriptions`, json));
+    return { owner, team, topic, subject: { type: 'team_subscription', id: id as string, name: null } };
+  }
+
   async function keyOf() {
     const person = await stack.person();
     const { id, key: secret } = await made(person.post('/api/keys', { name: 'ci' }));
@@ -39,5 +48,5 @@ export function useAuditSubjects(stack: StackUse) {
     return { person, topic, token: { type: 'topic_token', id, name: 'reader' } };
   }
 
-  return { teamOf, inviteOf, keyOf, topicOf, tokenOf };
+  return { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf };
 }

@@ -15,6 +15,8 @@ export interface World {
   readonly login: { id: string };
   readonly token: { id: string };
   readonly team: string;
+  readonly teamTopic: { name: string };
+  readonly teamSubscription: { id: string };
   readonly invite: { id: string };
   readonly device: { id: string };
   readonly subscription: { id: string };
@@ -26,8 +28,13 @@ const pushToken = () => `ExponentPushToken[${randomUUID()}]`;
 /** Creates a new world. */
 export async function makeWorld(stack: StackUse): Promise<World> {
   const [owner, other] = [await stack.person({ tier: 'TEAM' }), await stack.person()];
-  const topic = await createTopic(owner, { access_level: 'private' });
   const team = await stack.team(owner, [[other, 'member']]);
+  // Before the other one, so that the delayed time of its message does not change their order.
+  const teamTopic = await createTopic(owner, { team_id: team, access_level: 'private' });
+  const topic = await createTopic(owner, { access_level: 'private' });
+  const teamSubscription = (
+    await owner.post(`/api/teams/${team}/subscriptions`, { topic_name: teamTopic.name, members: [other.id] })
+  ).body;
   const invite = (
     await owner.post(`/api/teams/${team}/invites`, { email: `${randomUUID()}@example.org`, role: 'member' })
   ).body;
@@ -39,6 +46,8 @@ export async function makeWorld(stack: StackUse): Promise<World> {
     other,
     topic,
     team,
+    teamTopic,
+    teamSubscription,
     invite,
     device,
     message: (await owner.publish(topic.name)).body,
@@ -68,6 +77,7 @@ export async function snapshotOf({ owner, topic, team }: World): Promise<unknown
     '/api/teams',
     `/api/teams/${team}`,
     `/api/teams/${team}/invites`,
+    `/api/teams/${team}/subscriptions`,
   ];
   return Promise.all(paths.map(async (path) => [path, (await owner.get(path)).body]));
 }
@@ -204,6 +214,10 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   'POST /api/teams/{team_id}/invites': {
     path: (world) => `/api/teams/${world.team}/invites`,
     body: () => ({ email: `${randomUUID()}@example.org`, role: 'member' }),
+  },
+  'POST /api/teams/{team_id}/subscriptions': {
+    path: (world) => `/api/teams/${world.team}/subscriptions`,
+    body: (world) => ({ topic_name: world.teamTopic.name, members: [world.other.id], mandatory: true }),
   },
   'POST /api/teams/invites/accept': { path: () => '/api/teams/invites/accept', body: () => ({ token: 'x' }) },
   'POST /api/devices/register': {

@@ -52,10 +52,12 @@ interface SelectProps {
   readonly label: string;
   readonly options: readonly (readonly [value: string, text: string])[];
   readonly value?: string;
+  /** Options that cannot be chosen. */
+  readonly isDisabled?: (option: string) => boolean;
   readonly onChange?: (value: string) => void;
 }
 
-export function Select({ id, label, options, value, onChange }: SelectProps) {
+export function Select({ id, label, options, value, isDisabled, onChange }: SelectProps) {
   const error = useFieldError(id, id);
   return (
     <div class="field">
@@ -69,7 +71,7 @@ export function Select({ id, label, options, value, onChange }: SelectProps) {
         onChange={(event) => onChange?.(event.currentTarget.value)}
       >
         {options.map(([option, text]) => (
-          <option key={option} value={option} selected={option === value}>
+          <option key={option} value={option} selected={option === value} disabled={isDisabled?.(option)}>
             {text}
           </option>
         ))}

@@ -1,5 +1,6 @@
 /** Types of audit subjects. */
-export type AuditSubjectType = 'account' | 'api_key' | 'topic_token' | 'topic' | 'message' | 'team' | 'team_invite';
+export type AuditSubjectType =
+  'account' | 'api_key' | 'topic_token' | 'topic' | 'message' | 'team' | 'team_invite' | 'team_subscription';
 
 /** The type of a detail. A `time` is stored in milliseconds since the epoch and shown as RFC 3339. */
 export type AuditDetailKind = 'text' | 'list' | 'integer' | 'flag' | 'time';
@@ -136,6 +137,16 @@ export const auditActions = {
     details: { role: 'text', former_role: 'text' },
   },
   'team.member_removed': { means: 'A member left a team or was removed.', subject: 'account', details: {} },
+  'team.subscription_created': {
+    means: 'A team set a subscription for some or all of its members.',
+    subject: 'team_subscription',
+    details: { topic_id: 'text', for_all: 'flag', mandatory: 'flag' },
+  },
+  'team.subscription_ended': {
+    means: 'A team ended a subscription that it had set.',
+    subject: 'team_subscription',
+    details: { topic_id: 'text' },
+  },
   'team.lapsed': {
     means: 'The grace period of a team began, because its owner is below the TEAM tier.',
     subject: 'team',

@@ -27,6 +27,10 @@ export interface Subscription {
   readonly allowCritical: boolean | null;
   /** The number on the app's icon after a push. Null in subscriptions of older versions: `unread`. */
   readonly badge: Badge | null;
+  /** The team subscription that applies; null: none. It may have ended meanwhile. */
+  readonly teamSubscriptionId: string | null;
+  /** Whether a team made it, so that it ends with the team subscription. Null: false. */
+  readonly isTeamMade: boolean | null;
 }
 
 /** `unread`: the account's unread messages of all subscriptions; `none`: pushes leave the number as it is. */

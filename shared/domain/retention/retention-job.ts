@@ -31,6 +31,11 @@ export function cleanUpTopicJobs(
   );
 }
 
+/** Returns the queue job that subscribes or unsubscribes the members of a team subscription. `id` must be new. */
+export function teamSubscriptionJob(id: string, teamSubscriptionId: string) {
+  return { id: `team-subscription.${id}`, data: { kind: 'team-subscription' as const, teamSubscriptionId } };
+}
+
 /** Runs a removal of expired messages requested by an operator. */
 export function expireMessagesJob(request: RunRequest) {
   return { id: `expire-messages.${request.id}`, data: { kind: 'expire-messages' as const, ...request } };

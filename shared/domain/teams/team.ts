@@ -39,6 +39,8 @@ export interface TeamMember {
   readonly userId: string;
   readonly role: Role;
   readonly joinedAt: number;
+  /** When the member joined, while the team's subscriptions remain to be made; null otherwise. */
+  readonly subscribesSince: number | null;
 }
 
 /** An invitation of an email address to a team. Times are milliseconds since the epoch. */

@@ -17,6 +17,8 @@ export const movedCollections: Readonly<Record<string, true | string>> = {
   addressChanges: true,
   identities: true,
   subscriptions: true,
+  teamSubscriptions: true,
+  teamSubscriptionMembers: true,
   devices: true,
   topicCleanups: true,
   logConsumers: true,

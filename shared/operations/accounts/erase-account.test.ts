@@ -33,7 +33,7 @@ import { removeAccount } from './remove-account.ts';
 import type { RemovalStep } from '../teams/remove-team.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
 import { registrations } from '../../collections/registrations.ts';
-import { subscriptions } from '../../collections/subscriptions-collection.ts';
+import { subscriptions, teamSubscriptionMembers } from '../../collections/subscriptions-collection.ts';
 import { teamInvites } from '../../collections/team-invites.ts';
 import { teamMembers, teams } from '../../collections/teams.ts';
 import { topicCleanups } from '../../collections/topic-cleanups.ts';
@@ -87,6 +87,8 @@ async function accountWithData(): Promise<{
   for (const holder of [userId, other.id]) await insert(subscriptions, newSubscription(holder, foreignTopic.id));
   await insert(subscriptions, newSubscription(userId, topic.id));
   await insert(devices, newDevice(userId));
+  const naming = { id: newId(), teamSubscriptionId: newId(), teamId: foreignTeam.id, userId };
+  await insert(teamSubscriptionMembers, naming);
   await insert(quotaGuards, { id: userId });
   await insert(apiKeys, {
     id: newId(),
@@ -216,6 +218,7 @@ const handledFields: Readonly<Record<string, string>> = {
   'auditOrigins.formerEmail': 'erased',
   'teams.ownerId': 'erased',
   'teamMembers.userId': 'erased',
+  'teamSubscriptionMembers.userId': 'erased',
   'teamInvites.invitedById': 'erased',
   'teamInvites.email': 'erased',
 };

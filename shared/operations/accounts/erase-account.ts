@@ -19,7 +19,7 @@ import { removeTeamOfNobody, type RemoveTeamDeps } from '../teams/remove-team.ts
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { runBatches, type BatchReport, type RemoveBatch } from '../../documents/run-batches.ts';
-import { subscriptions } from '../../collections/subscriptions-collection.ts';
+import { subscriptions, teamSubscriptionMembers } from '../../collections/subscriptions-collection.ts';
 import { teamInvites } from '../../collections/team-invites.ts';
 import { teamMembers, teams } from '../../collections/teams.ts';
 import { removeTopicWrites, type ErasureRun } from '../../collections/topic-cleanups.ts';
@@ -83,6 +83,7 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
     () => removeFound(documents, loginSessions, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, devices, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, logConsumers, { index: 'byOwner', equals: { ownerId: userId }, limit }),
+    () => removeFound(documents, teamSubscriptionMembers, { index: 'byMember', equals: { userId }, limit }),
     () => removeFound(documents, teamInvites, { index: 'byInviter', equals: { invitedById: userId }, limit }),
     // Later invites belong to the next owner of the address.
     () => removeFound(documents, teamInvites, { index: 'byEmail', equals: { email }, to: requestedAt, limit }),

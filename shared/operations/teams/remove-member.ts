@@ -1,22 +1,35 @@
 import type { Change } from '../../domain/change.ts';
+import type { Subscription } from '../../domain/push/subscription.ts';
 import type { TeamMember } from '../../domain/teams/team.ts';
-import { write, type Documents } from '../../ports/documents.ts';
+import { write, type Documents, type Write } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
-import { subscriptions, subscriptionsPerAccount } from '../../collections/subscriptions-collection.ts';
+import {
+  findNamings,
+  subscriptions,
+  subscriptionsPerAccount,
+  teamSubscriptionMembers,
+} from '../../collections/subscriptions-collection.ts';
 import { findMember, teamMembers } from '../../collections/teams.ts';
 import { topics } from '../../collections/topics.ts';
+import { releaseWrites } from './subscriptions/settle-member.ts';
 import { voidGrants } from './void-grants.ts';
 
 /** More private topics than any tier allows. */
 const privateTopicsMax = 1_000;
-/** Each subscription needs two of a commit's 1,000 writes. Remaining subscriptions are removed on access. */
-const subscriptionsPerCommitMax = 400;
+/**
+ * Each subscription needs two of a commit's 1,000 writes. A team sets fewer, and others that remain are removed on
+ * access.
+ */
+const subscriptionsPerCommitMax = 350;
+/** More than the subscriptions of a team. */
+const namingsPerCommitMax = 250;
 
 /**
- * Removes the user from the team, with the user's subscriptions to the team's private topics, the tokens that the user
- * created for the team's topics, and the invites that the user sent. Resolves with the changes that the caller reports
- * to the nodes, which ends streams, or null if the user was not a member. The caller must not pass the owner.
+ * Removes the user from the team, with the user's subscriptions to the team's private topics and those that the team
+ * set, the tokens that the user created for the team's topics, and the invites that the user sent. Resolves with the
+ * changes that the caller reports to the nodes, which ends streams, or null if the user was not a member. The caller
+ * must not pass the owner.
  */
 export async function removeMember(
   documents: Documents,
@@ -37,13 +50,14 @@ function endMembership(
   return retryStale(async () => {
     const member = await findMember(documents, teamId, userId);
     if (member === null) return false;
-    const endedSubscriptions = (await subscriptionsToEnd(documents, member)).slice(0, subscriptionsPerCommitMax);
+    const [ended, namings] = await Promise.all([
+      subscriptionsToEnd(documents, member),
+      findNamings(documents, teamId, userId),
+    ]);
     await documents.commit([
       write.remove(teamMembers, member.id, member.version),
-      ...endedSubscriptions.flatMap(({ id, version, topicId }) => [
-        write.remove(subscriptions, id, version),
-        write.increment(topics, topicId, { subscriberCount: -1 }),
-      ]),
+      ...ended.slice(0, subscriptionsPerCommitMax).flat(),
+      ...namings.slice(0, namingsPerCommitMax).map(({ id }) => write.remove(teamSubscriptionMembers, id)),
       ...audit({
         action: 'team.member_removed',
         subject: { id: userId },
@@ -55,7 +69,8 @@ function endMembership(
   });
 }
 
-async function subscriptionsToEnd(documents: Documents, { teamId, userId }: TeamMember) {
+/** Returns the writes that end each subscription, those that the team set first. */
+async function subscriptionsToEnd(documents: Documents, { teamId, userId }: TeamMember): Promise<Write[][]> {
   const [closed, own] = await Promise.all([
     documents.find(topics, {
       index: 'byTeamListed',
@@ -65,5 +80,22 @@ async function subscriptionsToEnd(documents: Documents, { teamId, userId }: Team
     documents.find(subscriptions, { index: 'byUser', equals: { userId }, limit: subscriptionsPerAccount }),
   ]);
   const lost = new Set(closed.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id));
-  return own.filter(({ topicId }) => lost.has(topicId));
+  const set = await setByTeam(documents, teamId, own);
+  return [
+    ...set.map((one) => (lost.has(one.topicId) ? removeWrites(one) : releaseWrites(one))),
+    ...own.filter((one) => lost.has(one.topicId) && !set.includes(one)).map(removeWrites),
+  ];
 }
+
+/** Returns those of the subscriptions that the team set. */
+async function setByTeam(documents: Documents, teamId: string, own: readonly Subscription[]): Promise<Subscription[]> {
+  const byTeams = own.filter(({ teamSubscriptionId }) => teamSubscriptionId !== null);
+  const found = await documents.pick(topics, [...new Set(byTeams.map(({ topicId }) => topicId))], ['teamId']);
+  const ofTeam = new Set(found.filter((topic) => topic.teamId === teamId).map(({ id }) => id));
+  return byTeams.filter(({ topicId }) => ofTeam.has(topicId));
+}
+
+const removeWrites = ({ id, version, topicId }: Subscription): Write[] => [
+  write.remove(subscriptions, id, version),
+  write.increment(topics, topicId, { subscriberCount: -1 }),
+];

@@ -17,6 +17,9 @@ import {
 } from '../../collections/topic-cleanups.ts';
 import { topics } from '../../collections/topics.ts';
 import { updateWith } from '../../documents/update-with.ts';
+import { findTeamSubscriptions } from '../../collections/subscriptions-collection.ts';
+import { endTeamSubscription } from './subscriptions/end-team-subscription.ts';
+import { runTeamSubscription } from './subscriptions/run-team-subscription.ts';
 
 /** The effects of a stored step. */
 export interface RemovalStep {
@@ -108,6 +111,7 @@ export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise
   // Both loops end, because nothing can be added to a team whose removal has begun.
   while ((await releaseTopics(deps, team)) > 0);
   while ((await removeMembers(deps, team)) > 0);
+  await endTeamSubscriptions(deps, team);
   const invites = await documents.find(teamInvites, {
     index: 'byTeam',
     equals: { teamId: team.id },
@@ -119,6 +123,14 @@ export async function completeRemoval(deps: RemoveTeamDeps, team: Team): Promise
     write.remove(teams, team.id),
   ]);
   await deps.onStep({ changes: [{ kind: 'team', teamId: team.id }], cleanups: [] });
+}
+
+/** Ends what the team set for its members. The sweep ends what remains of large teams. */
+async function endTeamSubscriptions(deps: RemoveTeamDeps, { id: teamId }: Team): Promise<void> {
+  for (const { id } of await findTeamSubscriptions(deps.documents, teamId)) {
+    await endTeamSubscription(deps.documents, { id, teamId, now: deps.clock() }, () => []);
+    await runTeamSubscription(deps, id, batchSize);
+  }
 }
 
 /** Returns teams whose removal has begun, oldest first. */

@@ -7,14 +7,15 @@ import { removeFound } from '../../documents/remove-found.ts';
 import { runBatches, type BatchReport } from '../../documents/run-batches.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { topics } from '../../collections/topics.ts';
+import { removeTeamSubscriptionsOf } from '../teams/subscriptions/run-team-subscription.ts';
 
 /** Items per commit or removal, so that it does not block others. */
 const batchSize = 500;
 
 /**
- * Erases the data of a deleted topic: tokens, consumers, subscriptions, then messages with their records, in at most
- * `batchesMax` batches. Can be interrupted and run again at any point. Throws if the topic still exists.
- *
+ * Erases the data of a deleted topic: tokens, consumers, subscriptions, also of a team, then messages with their
+ * records, in at most `batchesMax` batches. Can be interrupted and run again at any point. Throws if the topic still
+ * exists.
  */
 export async function eraseTopic(
   deps: { documents: Documents; messages: MessageRetention },
@@ -29,6 +30,7 @@ export async function eraseTopic(
       () => removeFound(documents, topicTokens, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
       () => removeFound(documents, logConsumers, { index: 'name', equals: { topicId }, limit: batchSize }),
       () => removeFound(documents, subscriptions, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
+      () => removeTeamSubscriptionsOf(documents, topicId),
       () => messages.removeTopic(topicId, batchSize),
     ],
     batchesMax,

@@ -41,6 +41,8 @@ export const actionTexts: Readonly<Record<AuditEntry['action'], string>> = {
   'team.member_added': 'Team member added',
   'team.role_changed': 'Team role changed',
   'team.member_removed': 'Team member removed',
+  'team.subscription_created': 'Team subscription set',
+  'team.subscription_ended': 'Team subscription ended',
   'team.lapsed': 'Team grace period began',
   'team.deactivated': 'Team deactivated',
   'team.reactivated': 'Team reactivated',

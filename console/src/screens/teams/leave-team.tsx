@@ -34,8 +34,8 @@ export function LeaveTeam({ team, myId, reload }: LeaveTeamProps) {
         <ConfirmDialog title="Leave the team?" action="Leave" run={leave} onClose={() => setAsking(false)}>
           <p>
             You lose access to the private topics of <bdi>{team.display_name}</bdi>, and your subscriptions and open
-            streams of them end. Topic tokens and invites that you created for the team become invalid. To return, you
-            need a new invite.
+            streams of them end, as do subscriptions that the team set. Topic tokens and invites that you created for
+            the team become invalid. To return, you need a new invite.
           </p>
         </ConfirmDialog>
       )}

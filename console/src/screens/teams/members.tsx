@@ -177,8 +177,9 @@ function ConfirmChange({ pending: { kind, member }, isMe, run, onClose }: Confir
     return (
       <ConfirmDialog title={`Remove ${name}?`} action="Remove" run={run} onClose={onClose}>
         <p>
-          {name} loses access to the private topics of the team, and subscriptions and open streams of them end. Topic
-          tokens and invites that {name} created for the team become invalid. To return, {name} needs a new invite.
+          {name} loses access to the private topics of the team, and subscriptions and open streams of them end, as do
+          subscriptions that the team set. Topic tokens and invites that {name} created for the team become invalid. To
+          return, {name} needs a new invite.
         </p>
       </ConfirmDialog>
     );

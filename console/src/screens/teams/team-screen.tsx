@@ -16,6 +16,7 @@ import { LeaveTeam } from './leave-team.tsx';
 import { Members } from './members.tsx';
 import { Seats } from './seats.tsx';
 import { TeamForm } from './team-form.tsx';
+import { TeamSubscriptions } from './team-subscriptions.tsx';
 import { TeamTopics } from './team-topics.tsx';
 import './teams.css';
 
@@ -128,6 +129,7 @@ function OpenTeam({ opened: { team, myId, invites, ownership }, reload }: OpenTe
       {invites !== null && (
         <Invites team={team} invites={invites} isFull={ownership?.stats.available_members === 0} reload={reload} />
       )}
+      {isManager && <TeamSubscriptions team={team} reloadTeam={reload} />}
       {ownership !== null && <Seats stats={ownership.stats} />}
       {isManager && <TeamForm team={team} reload={reload} />}
       {ownership === null ? <LeaveTeam team={team} myId={myId} reload={reload} /> : <DeleteTeam team={team} />}

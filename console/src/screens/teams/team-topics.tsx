@@ -19,7 +19,7 @@ interface Found {
 }
 
 /** Finds the team's topics in the list of all topics that the account reaches, by latest activity. */
-async function loadTopics({ id, my_role }: Team): Promise<Found> {
+export async function loadTopics({ id, my_role }: Team): Promise<Found> {
   // Topics of a team belong to its owner.
   const path = my_role === 'owner' ? '/api/topics/my' : '/api/topics';
   const topics: Topic[] = [];

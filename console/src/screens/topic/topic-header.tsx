@@ -79,6 +79,7 @@ function SubscribeButton({ topic }: { readonly topic: Topic }) {
   const [isBusy, setBusy] = useState(false);
   if (inbox.value === null) return null;
   const subscription = subscriptionTo(topic.id);
+  const isMandatory = subscription?.mandatory === true;
   const change = async () => {
     setBusy(true);
     try {
@@ -93,9 +94,15 @@ function SubscribeButton({ topic }: { readonly topic: Topic }) {
     }
   };
   return (
-    <button type="button" class="button" disabled={isBusy} onClick={() => void change()}>
+    <button
+      type="button"
+      class="button"
+      disabled={isBusy || isMandatory}
+      title={isMandatory ? 'This subscription is set by the team.' : undefined}
+      onClick={() => void change()}
+    >
       <Icon name={subscription === undefined ? 'plus' : 'check'} />
-      {subscription === undefined ? 'Subscribe' : 'Subscribed'}
+      {subscription === undefined ? 'Subscribe' : isMandatory ? 'Set by the team' : 'Subscribed'}
     </button>
   );
 }

@@ -6,7 +6,7 @@ import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
-import { findOwnSubscription } from '../../access/find-own-subscription.ts';
+import { findOwnSubscription } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadReadableMessage } from './load-readable-message.ts';
 

@@ -4,7 +4,7 @@ import { messageSchema } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import type { TopicSpan } from '../../directory/topic-spans.ts';
-import { findOwnSubscription } from '../../access/find-own-subscription.ts';
+import { findOwnSubscription } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topics.ts';

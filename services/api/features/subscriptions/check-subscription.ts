@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { findOwnSubscription } from '../../access/find-own-subscription.ts';
+import { findOwnSubscription } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { loadNamedTopic } from './load-named-topic.ts';
 import { readableSubscriptions } from './readable-subscriptions.ts';
 

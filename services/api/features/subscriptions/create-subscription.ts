@@ -14,7 +14,7 @@ import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import type { ReadableSubscription } from './readable-subscriptions.ts';
-import { newSubscriptionFields, settingsOf } from './subscription-fields.ts';
+import { newSubscriptionFields, settingsOf } from '../../access/subscription-fields.ts';
 
 const body = z.object({ topic_name: z.string(), ...newSubscriptionFields }).meta({
   examples: [{ topic_name: 'backups', mobile_notification_settings: { priority_threshold: 4, tags_filter: ['db'] } }],
@@ -68,6 +68,8 @@ function subscribe(
       isPinned: false,
       ...defaultMobileSettings,
       ...wish.settings,
+      teamSubscriptionId: null,
+      isTeamMade: null,
     };
     return {
       writes: [
@@ -76,7 +78,7 @@ function subscribe(
         write.insert(subscriptions, subscription),
         write.increment(topics, topic.id, { subscriberCount: 1 }),
       ],
-      result: { subscription, topic: { ...topic, subscriberCount: topic.subscriberCount + 1 } },
+      result: { subscription, teamSubscription: null, topic: { ...topic, subscriberCount: topic.subscriberCount + 1 } },
     };
   });
   return storing.catch((error: unknown) => {

@@ -20,8 +20,9 @@ export async function describeSubscriptions(
     readable.map(({ subscription }) => subscription),
     { stats, now },
   );
-  return readable.map(({ subscription, topic }) =>
+  return readable.map(({ subscription, topic, teamSubscription }) =>
     toSubscriptionJson(subscription, topic, {
+      teamSubscription,
       stats: stats.get(topic.id) ?? noMessages,
       unreadCount: unread.get(subscription.id) ?? 0,
     }),

@@ -8,7 +8,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 import { loadSubscription } from './load-subscription.ts';
 import { previewPushes, type PreviewDay } from './preview-pushes.ts';
-import { changedSubscriptionFields, settingsOf } from './subscription-fields.ts';
+import { changedSubscriptionFields, settingsOf } from '../../access/subscription-fields.ts';
 
 const dayMs = 86_400_000;
 const minuteMs = 60_000;

@@ -5,7 +5,7 @@ import { route, type Route } from '../../http/route.ts';
 import { changeSubscription } from './change-subscription.ts';
 import { describeSubscriptions } from './describe-subscriptions.ts';
 import { loadSubscription } from './load-subscription.ts';
-import { changedSubscriptionFields, settingsOf } from './subscription-fields.ts';
+import { changedSubscriptionFields, settingsOf } from '../../access/subscription-fields.ts';
 
 const body = z.object({ ...changedSubscriptionFields, is_pinned: z.boolean().optional() });
 

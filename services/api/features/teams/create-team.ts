@@ -71,7 +71,14 @@ async function store(
     const owner = await requireOwnAccount(documents, userId);
     if ((await findOwnedTeams(documents, userId)).length >= teamsMax) throw teamLimitReached();
     await requireRoomForMembership(documents, userId);
-    const member = { id: deps.makeId(), teamId: team.id, userId, role: 'owner', joinedAt } as const;
+    const member = {
+      id: deps.makeId(),
+      teamId: team.id,
+      userId,
+      role: 'owner',
+      joinedAt,
+      subscribesSince: null,
+    } as const;
     return {
       writes: [owner, write.insert(teams, team), write.insert(teamMembers, member), ...recorded],
       result: undefined,

@@ -21,8 +21,8 @@ export function removeMember(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine
       status: 204,
       schema: null,
       description:
-        "Removed, with the subscriptions and streams of the team's private topics, and the member's topic tokens and " +
-        'invites of the team',
+        "Removed, with the streams and subscriptions of the team's private topics, the subscriptions that the team set, and " +
+        "the member's topic tokens and invites of the team",
     },
     load: (context) => loadMember(deps, context, 'orSelf'),
     async handle(context, { loaded: { teamId, userId, role } }) {

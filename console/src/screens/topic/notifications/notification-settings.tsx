@@ -7,6 +7,7 @@ import { Loading } from '../../../parts/loading.tsx';
 import { useLoad } from '../../../parts/use-load.ts';
 import { loadInbox } from '../../../state/inbox.ts';
 import { ThisBrowser } from '../../devices/this-browser.tsx';
+import { priorities } from '../../../parts/priorities.ts';
 import { TopicSubpage } from '../topic-subpage.tsx';
 import { DryRun } from './dry-run.tsx';
 import { QuietHoursBar } from './quiet-hours-bar.tsx';
@@ -34,13 +35,6 @@ export function NotificationSettings({ item: name }: { readonly item: string }) 
   );
 }
 
-const priorities: readonly (readonly [string, string])[] = [
-  ['1', 'Every message'],
-  ['2', 'Low and above'],
-  ['3', 'Default and above'],
-  ['4', 'High and highest'],
-  ['5', 'Only highest'],
-];
 const allowedPriorities: readonly (readonly [string, string])[] = [
   ['0', 'None'],
   ['5', 'Only highest'],
@@ -55,6 +49,7 @@ const previewDelayMs = 400;
 
 function Settings({ subscription }: { readonly subscription: Subscription }) {
   const settings = subscription.mobile_notification_settings;
+  const bound = subscription.mandatory ? subscription.team_settings : null;
   const path = `/api/subscriptions/${subscription.id}`;
   const [draft, setDraft] = useState<ChangedNotifications | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>();
@@ -73,42 +68,22 @@ function Settings({ subscription }: { readonly subscription: Subscription }) {
   return (
     <>
       <Section title="Pushes to your devices">
+        {bound !== null && <SetByTeam bound={bound} />}
         <div class="follows-form" onInput={follow}>
           <Form action="Save" send={save}>
             <Checkbox
               id="mobile_notifications_enabled"
               label="Notify my phones and tablets"
               defaultChecked={subscription.mobile_notifications_enabled}
+              disabled={bound !== null}
             />
             <Checkbox
               id="web_notifications_enabled"
               label="Notify my browsers"
               defaultChecked={subscription.web_notifications_enabled}
+              disabled={bound !== null}
             />
-            <div class="columns">
-              <Select
-                id="priority_threshold"
-                label="Priority"
-                options={priorities}
-                value={String(settings.priority_threshold)}
-              />
-              <Field
-                id="tags_filter"
-                label="Tags"
-                autocomplete="off"
-                defaultValue={settings.tags_filter.join(', ')}
-                hint="Separated by commas. Empty: any tags or none."
-              />
-              <Field
-                id="max_per_minute"
-                label="At most per minute"
-                type="number"
-                min={1}
-                max={1_000}
-                defaultValue={settings.max_per_minute ?? ''}
-                hint="Further messages arrive as one push with their number."
-              />
-            </div>
+            <FilterFields settings={settings} bound={bound} />
             <LoudnessFields settings={settings} />
             <QuietHoursFields quiet={settings.quiet_hours ?? null} shown={hours ?? null} />
           </Form>
@@ -135,6 +110,57 @@ function LoudnessFields({ settings }: { readonly settings: Subscription['mobile_
         defaultChecked={settings.allow_critical}
       />
     </>
+  );
+}
+
+type TeamSettings = NonNullable<Subscription['team_settings']>;
+
+function SetByTeam({ bound: { tags_filter: tags } }: { readonly bound: TeamSettings }) {
+  return (
+    <p class="soft">
+      This subscription is set by the team. You cannot end it or turn its notifications off, and it pushes at least what
+      the team chose.
+      {tags.length > 0 && ` The team chose the tags ${tags.join(', ')}; you can add tags or remove all.`} Quiet hours
+      are yours.
+    </p>
+  );
+}
+
+interface FilterProps {
+  readonly settings: Subscription['mobile_notification_settings'];
+  /** What a mandatory team subscription does not let the member exclude; null without one. */
+  readonly bound: TeamSettings | null;
+}
+
+function FilterFields({ settings, bound }: FilterProps) {
+  return (
+    <div class="columns">
+      <Select
+        id="priority_threshold"
+        label="Priority"
+        options={priorities}
+        value={String(settings.priority_threshold)}
+        isDisabled={(option) => Number(option) > (bound?.priority_threshold ?? 5)}
+      />
+      <Field
+        id="tags_filter"
+        label="Tags"
+        autocomplete="off"
+        defaultValue={settings.tags_filter.join(', ')}
+        disabled={bound?.tags_filter.length === 0}
+        hint="Separated by commas. Empty: any tags or none."
+      />
+      <Field
+        id="max_per_minute"
+        label="At most per minute"
+        type="number"
+        min={bound?.max_per_minute ?? 1}
+        max={1_000}
+        defaultValue={settings.max_per_minute ?? ''}
+        disabled={bound !== null && bound.max_per_minute === undefined}
+        hint="Further messages arrive as one push with their number."
+      />
+    </div>
   );
 }
 

@@ -15,10 +15,13 @@ import { route, type Route } from '../../../http/route.ts';
 import { describeTeam, type OpenTeam } from '../describe-teams.ts';
 import { requireActiveTeam } from '../require-active-team.ts';
 import { requireSeat } from '../require-seat.ts';
+import { subscribeSoon } from '../subscriptions/settle-soon.ts';
 import { requireRoomForMembership } from '../team-limit.ts';
 
 /** `POST /api/teams/invites/accept` */
-export function acceptInvite(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'makeId' | 'wholeAddress'>): Route {
+export function acceptInvite(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
+): Route {
   return route({
     id: 'acceptTeamInvite',
     method: 'POST',
@@ -39,10 +42,12 @@ export function acceptInvite(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine
       const {
         team: { id: teamId, ownerId },
       } = await findOpenInvite(documents, token);
+      const memberId = deps.makeId();
       const joined = await commitWithinQuota(documents, ownerId, () =>
-        prepare(documents, userId, { ...token, teamId, memberId: deps.makeId(), audit: auditOf(deps, context) }),
+        prepare(documents, userId, { ...token, teamId, memberId, audit: auditOf(deps, context) }),
       );
       await deps.directory.changed({ kind: 'member', teamId: joined.team.id, userId });
+      await subscribeSoon(deps, memberId);
       return { status: 200, body: await describeTeam(documents, joined) };
     },
   });
@@ -94,7 +99,14 @@ async function prepare(
       write.require(teams, team),
       write.require(teamMembers, inviter),
       write.remove(teamInvites, invite.id, invite.version),
-      write.insert(teamMembers, { id: by.memberId, teamId: team.id, userId, role, joinedAt: by.now }),
+      write.insert(teamMembers, {
+        id: by.memberId,
+        teamId: team.id,
+        userId,
+        role,
+        joinedAt: by.now,
+        subscribesSince: by.now,
+      }),
       ...by.audit({
         action: 'team.member_added',
         subject: { id: userId },

@@ -2,7 +2,7 @@ import { badges, type QuietHours, type Subscription } from '@tocsin/shared/domai
 import { isTimezone } from '@tocsin/shared/platform/daily-hours.ts';
 import type { Changes } from '@tocsin/shared/ports/documents.ts';
 import { z } from 'zod';
-import { optionalField, tagsField } from '../../http/fields.ts';
+import { optionalField, tagsField } from '../http/fields.ts';
 
 const priorityForm = 'must be a whole number from 1 to 5';
 const priority = z.number().int(priorityForm).min(1, priorityForm).max(5, priorityForm);
@@ -52,22 +52,31 @@ const extras = {
     .describe('Further messages within a minute are combined into one push with their number.'),
 };
 
+const newSettings = {
+  priority_threshold: optionalField(settings.priority_threshold),
+  sound_enabled: optionalField(settings.sound_enabled),
+  vibrate_enabled: optionalField(settings.vibrate_enabled),
+  tags_filter: optionalField(settings.tags_filter),
+  notification_sound: optionalField(settings.notification_sound),
+  allow_critical: optionalField(settings.allow_critical),
+  badge: optionalField(settings.badge),
+  max_per_minute: optionalField(extras.max_per_minute),
+};
+
+/** The settings that a team sets; null means omitted. */
+export const teamSettingsField = optionalField(
+  z.object({
+    ...newSettings,
+    quiet_hours: z.null({ error: 'must be omitted, because each member sets them' }).optional(),
+  }),
+);
+
 /** Fields of a new subscription; null means omitted. */
 export const newSubscriptionFields = {
   web_notifications_enabled: optionalField(z.boolean()),
   mobile_notifications_enabled: optionalField(z.boolean()),
   mobile_notification_settings: optionalField(
-    z.object({
-      priority_threshold: optionalField(settings.priority_threshold),
-      sound_enabled: optionalField(settings.sound_enabled),
-      vibrate_enabled: optionalField(settings.vibrate_enabled),
-      tags_filter: optionalField(settings.tags_filter),
-      notification_sound: optionalField(settings.notification_sound),
-      allow_critical: optionalField(settings.allow_critical),
-      badge: optionalField(settings.badge),
-      quiet_hours: optionalField(extras.quiet_hours),
-      max_per_minute: optionalField(extras.max_per_minute),
-    }),
+    z.object({ ...newSettings, quiet_hours: optionalField(extras.quiet_hours) }),
   ),
 };
 
