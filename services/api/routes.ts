@@ -46,6 +46,9 @@ import { listTopicTokens } from './features/credentials/list-topic-tokens.ts';
 import { revokeApiKey } from './features/credentials/revoke-api-key.ts';
 import { deleteDevice } from './features/devices/delete-device.ts';
 import { exportDevices } from './features/devices/export-devices.ts';
+import { deleteEscalation } from './features/escalation/delete-escalation.ts';
+import { getEscalation } from './features/escalation/get-escalation.ts';
+import { putEscalation } from './features/escalation/put-escalation.ts';
 import { getDevice } from './features/devices/get-device.ts';
 import { listDevices } from './features/devices/list-devices.ts';
 import { registerDevice } from './features/devices/register-device.ts';
@@ -147,6 +150,9 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     getTopic(deps, 'stats'),
     updateTopic(deps),
     deleteTopic(deps),
+    putEscalation(deps),
+    getEscalation(deps),
+    deleteEscalation(deps),
     // Messages
     getHistory(deps),
     searchTopic(deps),

@@ -66,6 +66,7 @@ export function newTopic(ownerId: string, given: Partial<New<Topic>> = {}): New<
     partition: 0,
     retentionDays: null,
     isHeld: false,
+    escalation: null,
     subscriberCount: 0,
     lastActivityAt: Date.now(),
     ...given,

@@ -20,6 +20,8 @@ const { teamOf, inviteOf, keyOf, topicOf, tokenOf } = useAuditSubjects(stack);
 
 const account = ({ id, user: { username: name } }: Person) => ({ type: 'account', id, name });
 const inTeam = ({ id }: { id: string }) => ({ type: 'team', id });
+const setPolicy = (person: Person, { id }: { id: string }) =>
+  made(person.put(`/api/topics/${id}/escalation`, { min_priority: 5, repeat_every: '2m', repeat_max: 5 }));
 const inTopic = ({ id }: { id: string }) => ({ type: 'topic', id });
 
 /** The log entry of an action without ID, time and action name. */
@@ -251,6 +253,17 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
       subject: { type: 'topic', ...topic },
       details: { retention_days: 2, former_retention_days: null },
     };
+  },
+  'topic.escalation_set': async () => {
+    const { person, topic } = await topicOf();
+    await setPolicy(person, topic);
+    return { ...by(person), subject: { type: 'topic', ...topic } };
+  },
+  'topic.escalation_removed': async () => {
+    const { person, topic } = await topicOf();
+    await setPolicy(person, topic);
+    await made(person.delete(`/api/topics/${topic.id}/escalation`));
+    return { ...by(person), subject: { type: 'topic', ...topic } };
   },
   'topic.deleted': async () => {
     const { owner, team } = await teamOf();

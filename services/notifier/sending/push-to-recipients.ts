@@ -2,7 +2,7 @@ import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import type { Claim, Outcome, Recipient, RecipientDevice } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { currentRecipients, currentSettings } from './current-recipients.ts';
-import { findReaders } from './find-readers.ts';
+import { findReaders } from '@tocsin/shared/operations/topics/find-readers.ts';
 import { holdBack } from './hold-back.ts';
 import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';

@@ -107,6 +107,8 @@ export const auditActions = {
     subject: 'topic',
     details: { retention_days: 'integer', former_retention_days: 'integer' },
   },
+  'topic.escalation_set': { means: 'The escalation policy of a topic was set.', subject: 'topic', details: {} },
+  'topic.escalation_removed': { means: 'The escalation policy of a topic was removed.', subject: 'topic', details: {} },
   'topic.deleted': {
     means: "A topic was deleted, alone or with its team or its owner's account.",
     subject: 'topic',

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { EscalationPolicy } from '../../domain/escalation/escalation-policy.ts';
 import type { User } from '../../domain/accounts/user.ts';
 import { write, type Collection, type Document } from '../../ports/documents.ts';
 import {
@@ -23,6 +24,7 @@ import { auditEntries, auditOrigins } from '../../collections/audit-log.ts';
 import { collections } from '../../collections/collections.ts';
 import { consents } from '../../collections/consents.ts';
 import { apiKeys, loginSessions, topicTokens } from '../../collections/credentials.ts';
+import { escalationAccounts } from '../../collections/escalation/escalations.ts';
 import { devices } from '../../collections/devices-collection.ts';
 import { eraseAccount, findErasures, type EraseAccountDeps } from './erase-account.ts';
 import { identities } from '../../collections/identities.ts';
@@ -74,7 +76,16 @@ async function accountWithData(): Promise<{
     documents.insert(collection, document);
   const team = await insert(teams, newTeam(userId));
   const foreignTeam = await insert(teams, newTeam(other.id));
-  const foreignTopic = await insert(topics, newTopic(other.id, { subscriberCount: 2 }));
+  const escalation: EscalationPolicy = {
+    minPriority: 5,
+    repeatEveryMs: 60_000,
+    repeatMax: 1,
+    steps: [{ afterMs: 60_000, to: { kind: 'users', userIds: [other.id, userId], teamRole: null } }],
+    autoAckOnResolve: true,
+    setBy: userId,
+  };
+  const foreignTopic = await insert(topics, newTopic(other.id, { subscriberCount: 2, escalation }));
+  await insert(escalationAccounts, { id: newId(), topicId: foreignTopic.id, userId });
   await documents.commit(Array.from({ length: 120 }, () => write.insert(topics, newTopic(userId))));
   const topic = await insert(topics, newTopic(userId, { teamId: team.id }));
   await publish(engine, topic, newMessage(topic.id));
@@ -208,6 +219,7 @@ const handledFields: Readonly<Record<string, string>> = {
   'addressChanges.oldEmail': 'erased',
   'identities.userId': 'erased',
   'topicTokens.createdBy': 'erased',
+  'escalationAccounts.userId': 'erased',
   'logConsumers.ownerId': 'erased',
   'topics.ownerId': 'erased',
   'auditOrigins.userId': 'erased',
@@ -254,7 +266,10 @@ async function expectOthersUnchanged({
   teamId,
   inviteId,
 }: Awaited<ReturnType<typeof accountWithData>>['foreign']): Promise<void> {
-  expect(await engine.documents.get(topics, topicId)).toMatchObject({ subscriberCount: 1 });
+  expect(await engine.documents.get(topics, topicId)).toMatchObject({
+    subscriberCount: 1,
+    escalation: { steps: [{ to: { userIds: [expect.any(String)] } }], setBy: null },
+  });
   expect(await engine.documents.get(teams, teamId)).not.toBeNull();
   expect(await engine.documents.get(teamInvites, inviteId)).not.toBeNull();
 }
