@@ -16,12 +16,10 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 const { operator, logOf } = useAuditLog(stack);
-const { teamOf, inviteOf, keyOf, topicOf, tokenOf } = useAuditSubjects(stack);
+const { teamOf, inviteOf, keyOf, topicOf, tokenOf, policyOf, acknowledgedOf } = useAuditSubjects(stack);
 
 const account = ({ id, user: { username: name } }: Person) => ({ type: 'account', id, name });
 const inTeam = ({ id }: { id: string }) => ({ type: 'team', id });
-const setPolicy = (person: Person, { id }: { id: string }) =>
-  made(person.put(`/api/topics/${id}/escalation`, { min_priority: 5, repeat_every: '2m', repeat_max: 5 }));
 const inTopic = ({ id }: { id: string }) => ({ type: 'topic', id });
 
 /** The log entry of an action without ID, time and action name. */
@@ -254,14 +252,10 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
       details: { retention_days: 2, former_retention_days: null },
     };
   },
-  'topic.escalation_set': async () => {
-    const { person, topic } = await topicOf();
-    await setPolicy(person, topic);
-    return { ...by(person), subject: { type: 'topic', ...topic } };
-  },
+  'topic.escalation_set': () =>
+    policyOf().then(({ person, topic }) => ({ ...by(person), subject: { type: 'topic', ...topic } })),
   'topic.escalation_removed': async () => {
-    const { person, topic } = await topicOf();
-    await setPolicy(person, topic);
+    const { person, topic } = await policyOf();
     await made(person.delete(`/api/topics/${topic.id}/escalation`));
     return { ...by(person), subject: { type: 'topic', ...topic } };
   },
@@ -294,6 +288,15 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(person.patch(`/api/${topic.name}/messages/${id}`, { message: 'another text' }));
     await made(person.patch(`/api/${topic.name}/messages/${id}`, {}));
     return { ...by(person), subject: { type: 'message', id, name: null }, within: inTopic(topic) };
+  },
+  'message.acknowledged': async () => {
+    const { person, topic, message } = await acknowledgedOf();
+    return { ...by(person), subject: message, within: inTopic(topic) };
+  },
+  'message.acknowledgement_withdrawn': async () => {
+    const { person, topic, message } = await acknowledgedOf();
+    for (let times = 0; times < 2; times++) await made(person.delete(`/api/messages/${message.id}/ack`));
+    return { ...by(person), subject: message, within: inTopic(topic) };
   },
   'message.deleted': async () => {
     const { person, topic } = await topicOf();

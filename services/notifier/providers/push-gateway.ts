@@ -39,7 +39,7 @@ export interface PushContent {
   readonly data: PushData;
 }
 
-export type PushEvent = 'message_edited' | 'message_deleted';
+export type PushEvent = 'message_edited' | 'message_deleted' | 'message_acknowledged';
 
 export type PushData =
   | {
@@ -50,6 +50,8 @@ export type PushData =
       readonly tags: readonly string[];
       /** The change of a message that was pushed before; absent for a new message. */
       readonly event?: PushEvent;
+      /** `POST` to it acknowledges the message; absent if the message has no acknowledgement. */
+      readonly ack_url?: string;
     }
   | {
       /** Why the push is a summary. */

@@ -21,6 +21,8 @@ export interface PushDeps {
   readonly metrics: PushMetrics;
   readonly tracing: Tracing;
   readonly clock: Clock;
+  /** The public URL of the API, without a trailing slash. */
+  readonly baseUrl: string;
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: MakeId;

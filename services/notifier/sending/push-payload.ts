@@ -1,5 +1,8 @@
+import { ackPurpose, ackText } from '@tocsin/shared/domain/escalation/ack-token.ts';
+import type { Acknowledgement } from '@tocsin/shared/domain/messages/message-extras.ts';
 import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { signText } from '@tocsin/shared/platform/secrets.ts';
 import type { PushContent, PushEvent } from '../providers/push-gateway.ts';
 
 /** A quarter of the providers' limit: twenty tags of 64 emoji alone would exceed it twice. */
@@ -31,6 +34,26 @@ export function pushContent(
   return { ...content, body: cutText(message.message, bytesLeft) };
 }
 
+/**
+ * Returns a function from a device's ID to the content for it: with `ackKey`, each device has its own link to
+ * acknowledge the message.
+ */
+export function contentMaker(
+  baseUrl: string,
+  of: { message: Message; topic: Pick<Topic, 'id' | 'name'>; ackKey: string | null; bytesMax: number },
+): (deviceId: string) => PushContent {
+  const { message, topic, ackKey } = of;
+  const linkTo = (deviceId: string): string => {
+    const text = ackText({ messageId: message.id, deviceId });
+    return `${baseUrl}/ack/${text}.${signText(ackKey!, ackPurpose, text)}`;
+  };
+  // Links have the same length.
+  const linkBytes = ackKey === null ? 0 : Buffer.byteLength(JSON.stringify({ ack_url: linkTo(message.id) }));
+  const content = pushContent(message, topic, { bytesMax: of.bytesMax - linkBytes });
+  return (deviceId) =>
+    ackKey === null ? content : { ...content, data: { ...content.data, ack_url: linkTo(deviceId) } };
+}
+
 /** Returns the content that replaces the push of an edited or deleted message. */
 export function replacementContent(
   message: StoredMessage,
@@ -40,6 +63,18 @@ export function replacementContent(
   if (!message.isDeleted) return pushContent(message, topic, { bytesMax, event: 'message_edited' });
   const shown = { ...message, title: null, message: 'This message was deleted', tags: [] };
   return pushContent(shown, topic, { bytesMax, event: 'message_deleted' });
+}
+
+/** Returns the content that replaces the push of an acknowledged message: who took it, and the text. */
+export function acknowledgedContent(
+  message: StoredMessage,
+  { topic, acknowledgement }: { topic: Pick<Topic, 'id' | 'name'>; acknowledgement: Acknowledgement },
+  bytesMax: number,
+): PushContent {
+  const who = acknowledgement.by.name ?? acknowledgement.by.kind;
+  const note = acknowledgement.note === null ? '' : `: ${acknowledgement.note}`;
+  const shown = { ...message, message: `Acknowledged by ${who}${note}\n${message.message}` };
+  return pushContent(shown, topic, { bytesMax, event: 'message_acknowledged' });
 }
 
 function leadingTags(tags: readonly string[]): string[] {

@@ -12,11 +12,11 @@ import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts'
 import type { Claim, Outcome, UndeliveredStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { expirePushes } from './expire-pushes.ts';
-import { loadPush, type Push } from './load-push.ts';
+import { loadPush, type Push, type PushIds } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { isToComeAgain, type PushRequest, type PushResult } from '../providers/push-gateway.ts';
 import type { WatchedGateway } from '../providers/watch-provider.ts';
-import { pushContent } from './push-payload.ts';
+import { contentMaker } from './push-payload.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import { noteRefusals } from './refusal-report.ts';
 import { retireDevice, trustToken } from './retire-device.ts';
@@ -78,7 +78,7 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
   // Read after the claim: a later change finds the claim and replaces this push.
-  const push = await loadPush(deps, { messageId: message.id, topicId: sending.push.topic.id });
+  const push = await loadPush(deps, pushIdsOf(sending));
   if ('over' in push) {
     await recordOutcomes(
       deps,
@@ -94,20 +94,29 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   };
 }
 
+/** Names the push, to load its current state. */
+export function pushIdsOf({ push: { message, topic, page }, attempt }: Pick<Sending, 'push' | 'attempt'>): PushIds {
+  return { messageId: message.id, topicId: topic.id, page, isReplaceable: attempt.round > 0 };
+}
+
 /** Resolves with the number of permanently failed pushes. */
 async function sendClaimed(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<number> {
-  const results = await sending.gateway.send(requestsFor(sending, targets));
+  const results = await sending.gateway.send(requestsFor(deps, sending, targets));
   const settled = targets.map((target, index) => ({ target, result: results[index]! }));
   await keepTickets(deps, sending, settled);
   return recordResults(deps, sending, settled);
 }
 
-function requestsFor({ push, gateway }: Sending, targets: readonly PushTarget[]): PushRequest[] {
-  const { message, topic } = push;
-  const content = pushContent(message, topic, { bytesMax: gateway.payloadBytesMax });
-  return targets.map(({ pushToken, settings }) => ({
+function requestsFor(
+  { baseUrl }: Pick<PushDeps, 'baseUrl'>,
+  { push, gateway }: Sending,
+  targets: readonly PushTarget[],
+): PushRequest[] {
+  const { message, topic, ackKey } = push;
+  const content = contentMaker(baseUrl, { message, topic, ackKey, bytesMax: gateway.payloadBytesMax });
+  return targets.map(({ claim, pushToken, settings }) => ({
     pushToken,
-    content,
+    content: content(claim.deviceId),
     sound: settings.soundEnabled ? settings.notificationSound : null,
     vibrates: settings.vibrateEnabled,
     isUrgent: isUrgent(message.priority),
@@ -132,7 +141,14 @@ async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled:
   );
   if (pushes.length === 0) return;
   // The time of the tokens: a receipt does not refer to a token registered during the send.
-  const asked = { messageId: push.message.id, topicId: push.topic.id, platform, sentAt: push.readAt, pushes };
+  const asked = {
+    messageId: push.message.id,
+    topicId: push.topic.id,
+    platform,
+    page: push.page,
+    sentAt: push.readAt,
+    pushes,
+  };
   try {
     if (!(await deps.engine.jobQueue.hasRoom())) throw unavailable('Queue');
     await deps.engine.jobQueue.add(receiptsQueue, [receiptsJob(deps.makeId(), asked, deps.limits.receiptAfterMs)]);
@@ -157,7 +173,7 @@ async function recordResults(deps: PushDeps, sending: Sending, settled: readonly
   for (const { target, result } of settled) {
     if (result.kind === 'accepted') {
       deps.notifiedTimes.add(target.claim.subscriptionId, now);
-      latency.observe((now - sending.push.message.timestamp) / 1_000);
+      if (sending.push.page === undefined) latency.observe((now - sending.push.message.timestamp) / 1_000);
     }
   }
   for (const one of settled) await noteToken(deps, sending, one);
@@ -245,6 +261,7 @@ async function scheduleRetry(
       topicId: topic.id,
       platform: sending.platform,
       targets: again.map(({ target }) => idsOf(target)),
+      page: sending.push.page,
       // Waiting for an unavailable provider does not increase the pause.
       round: pausedMs > 0 ? Math.max(round, 1) : round + 1,
       giveUpAt,

@@ -1,6 +1,6 @@
 import type { EscalationState, PageEntry } from '../../domain/escalation/escalation-state.ts';
 
-import type { Acknowledgement } from '../../domain/messages/acknowledgement.ts';
+import type { Acknowledgement } from '../../domain/messages/message-extras.ts';
 import type { Collection, Document, Documents } from '../../ports/documents.ts';
 
 /**
@@ -24,6 +24,10 @@ export interface Escalation extends Document {
   readonly decidedAt: number | null;
   readonly state: EscalationState;
   readonly acknowledgement: Acknowledgement | null;
+  /** The account that acknowledged, so that its erasure finds the name; otherwise null. */
+  readonly ackUserId: string | null;
+  /** The device whose push acknowledged the message; otherwise null. */
+  readonly ackDeviceId: string | null;
   /** When the acknowledgement or its withdrawal was stored that the log does not have yet. */
   readonly unrecordedAt: number | null;
   /** The pages so far, oldest first. */
@@ -46,6 +50,8 @@ export const escalations: Collection<Escalation> = {
     decidedAt: 'time',
     state: 'json',
     acknowledgement: 'json',
+    ackUserId: 'text',
+    ackDeviceId: 'text',
     unrecordedAt: 'time',
     pages: 'json',
     ackKey: 'text',
@@ -57,6 +63,7 @@ export const escalations: Collection<Escalation> = {
     byDecision: ['decidedAt'],
     byTopic: ['topicId', 'isOpen', 'openedAt'],
     byExpiry: ['expiresAt'],
+    byAckUser: ['ackUserId'],
   },
 };
 
@@ -91,4 +98,9 @@ const accountsMax = 1_000;
 
 export function findEscalationAccounts(documents: Documents, topicId: string): Promise<EscalationAccount[]> {
   return documents.find(escalationAccounts, { index: 'account', equals: { topicId }, limit: accountsMax });
+}
+
+/** Returns at most `limit` messages of the topic that wait for an acknowledgement, oldest first. */
+export function findOpenEscalations(documents: Documents, topicId: string, limit: number): Promise<Escalation[]> {
+  return documents.find(escalations, { index: 'byTopic', equals: { topicId, isOpen: true }, limit });
 }

@@ -123,6 +123,12 @@ export const auditActions = {
   },
   'topic_token.deleted': { means: 'A topic token was deleted.', subject: 'topic_token', details: {} },
   'message.edited': { means: 'A manager of the topic edited a message.', subject: 'message', details: {} },
+  'message.acknowledged': { means: 'A message was acknowledged.', subject: 'message', details: {} },
+  'message.acknowledgement_withdrawn': {
+    means: 'An acknowledgement was withdrawn, so that the escalation started again.',
+    subject: 'message',
+    details: {},
+  },
   'message.deleted': { means: 'A manager of the topic deleted a message.', subject: 'message', details: {} },
   'team.created': { means: 'A team was created; its creator owns it.', subject: 'team', details: {} },
   'team.invited': { means: 'An address was invited to a team.', subject: 'team_invite', details: { role: 'text' } },

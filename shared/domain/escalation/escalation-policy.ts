@@ -38,6 +38,18 @@ export const escalationLimits = {
   chainedTopics: 50,
 } as const;
 
+const rolesFromLowest = ['member', 'admin', 'owner'] as const satisfies readonly Role[];
+
+/** Whether a team member with the role belongs to a step for `wanted`: higher roles do too. */
+export function reachesRole(role: Role, wanted: Role): boolean {
+  return rolesFromLowest.indexOf(role) >= rolesFromLowest.indexOf(wanted);
+}
+
+/** Whether a message of the priority requires an acknowledgement. */
+export function requiresAck(policy: EscalationPolicy | null, priority: Priority): boolean {
+  return policy !== null && priority >= policy.minPriority;
+}
+
 /** Returns the accounts that the policy names. */
 export function accountsOfPolicy({ steps, setBy }: EscalationPolicy): string[] {
   const named = steps.flatMap(({ to }) => (to.kind === 'users' ? to.userIds : []));

@@ -53,7 +53,7 @@ export function restartEscalation({ round }: EscalationState, now: number): Esca
 }
 
 /** The time of the next repeat; null without one. */
-function nextRepeatAt(policy: EscalationPolicy | null, state: EscalationState): number | null {
+export function nextRepeatAt(policy: EscalationPolicy | null, state: EscalationState): number | null {
   if (policy === null || !state.isOpen || state.repeats >= policy.repeatMax) return null;
   return state.repeatedAt + policy.repeatEveryMs;
 }

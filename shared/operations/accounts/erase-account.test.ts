@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import type { EscalationPolicy } from '../../domain/escalation/escalation-policy.ts';
 import type { User } from '../../domain/accounts/user.ts';
 import { write, type Collection, type Document } from '../../ports/documents.ts';
 import {
@@ -9,6 +8,7 @@ import {
   newLogin,
   newMember,
   newMessage,
+  newPolicy,
   newSubscription,
   newTeam,
   newTopic,
@@ -24,7 +24,8 @@ import { auditEntries, auditOrigins } from '../../collections/audit-log.ts';
 import { collections } from '../../collections/collections.ts';
 import { consents } from '../../collections/consents.ts';
 import { apiKeys, loginSessions, topicTokens } from '../../collections/credentials.ts';
-import { escalationAccounts } from '../../collections/escalation/escalations.ts';
+import { newEscalation } from '../escalation/escalation-times.ts';
+import { escalationAccounts, escalations } from '../../collections/escalation/escalations.ts';
 import { devices } from '../../collections/devices-collection.ts';
 import { eraseAccount, findErasures, type EraseAccountDeps } from './erase-account.ts';
 import { identities } from '../../collections/identities.ts';
@@ -76,15 +77,14 @@ async function accountWithData(): Promise<{
     documents.insert(collection, document);
   const team = await insert(teams, newTeam(userId));
   const foreignTeam = await insert(teams, newTeam(other.id));
-  const escalation: EscalationPolicy = {
-    minPriority: 5,
-    repeatEveryMs: 60_000,
-    repeatMax: 1,
-    steps: [{ afterMs: 60_000, to: { kind: 'users', userIds: [other.id, userId], teamRole: null } }],
-    autoAckOnResolve: true,
-    setBy: userId,
-  };
+  const to = { kind: 'users', userIds: [other.id, userId], teamRole: null } as const;
+  const escalation = newPolicy({ steps: [{ afterMs: 60_000, to }], setBy: userId });
   const foreignTopic = await insert(topics, newTopic(other.id, { subscriberCount: 2, escalation }));
+  await insert(escalations, {
+    ...newEscalation(newMessage(foreignTopic.id), null, { now: 1, ackKey: 'k' }),
+    acknowledgement: { at: 1, by: { kind: 'account', name: user.username, accountId: userId }, note: null },
+    ackUserId: userId,
+  });
   await insert(escalationAccounts, { id: newId(), topicId: foreignTopic.id, userId });
   await documents.commit(Array.from({ length: 120 }, () => write.insert(topics, newTopic(userId))));
   const topic = await insert(topics, newTopic(userId, { teamId: team.id }));
@@ -220,6 +220,7 @@ const handledFields: Readonly<Record<string, string>> = {
   'identities.userId': 'erased',
   'topicTokens.createdBy': 'erased',
   'escalationAccounts.userId': 'erased',
+  'escalations.ackUserId': 'erased',
   'logConsumers.ownerId': 'erased',
   'topics.ownerId': 'erased',
   'auditOrigins.userId': 'erased',

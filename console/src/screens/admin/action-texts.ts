@@ -36,6 +36,8 @@ export const actionTexts: Readonly<Record<AuditEntry['action'], string>> = {
   'topic.released': 'Legal hold ended',
   'topic.held_messages_read': 'Held messages downloaded',
   'message.edited': 'Message edited',
+  'message.acknowledged': 'Message acknowledged',
+  'message.acknowledgement_withdrawn': 'Acknowledgement withdrawn',
   'message.deleted': 'Message deleted',
   'team.created': 'Team created',
   'team.invited': 'Team invite created',
