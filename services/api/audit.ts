@@ -24,6 +24,16 @@ export function auditOf(deps: Pick<ApiDeps, 'clock' | 'makeId' | 'wholeAddress'>
   });
 }
 
+/** Records actions of a caller that may also be a topic token. */
+export function auditOfCaller(
+  deps: Pick<ApiDeps, 'clock' | 'makeId' | 'wholeAddress'>,
+  context: RequestContext,
+): Audit {
+  const { caller } = context;
+  if (caller.kind !== 'topic-token') return auditOf(deps, context);
+  return auditAs(deps, context, { actor: 'anonymous', through: 'topic_token', credentialId: caller.credentialId });
+}
+
 /** Records actions of an account without a credential in the request, or of an anonymous actor. */
 export function auditAs(
   deps: Pick<ApiDeps, 'clock' | 'makeId' | 'wholeAddress'>,

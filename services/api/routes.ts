@@ -46,6 +46,13 @@ import { listTopicTokens } from './features/credentials/list-topic-tokens.ts';
 import { revokeApiKey } from './features/credentials/revoke-api-key.ts';
 import { deleteDevice } from './features/devices/delete-device.ts';
 import { exportDevices } from './features/devices/export-devices.ts';
+import { ackByPush } from './features/escalation/ack-by-push.ts';
+import { ackMessage } from './features/escalation/ack-message.ts';
+import { deleteEscalation } from './features/escalation/delete-escalation.ts';
+import { getEscalation } from './features/escalation/get-escalation.ts';
+import { listUnacknowledged } from './features/escalation/list-unacknowledged.ts';
+import { putEscalation } from './features/escalation/put-escalation.ts';
+import { unackMessage } from './features/escalation/unack-message.ts';
 import { getDevice } from './features/devices/get-device.ts';
 import { listDevices } from './features/devices/list-devices.ts';
 import { registerDevice } from './features/devices/register-device.ts';
@@ -150,6 +157,9 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     getTopic(deps, 'stats'),
     updateTopic(deps),
     deleteTopic(deps),
+    putEscalation(deps),
+    getEscalation(deps),
+    deleteEscalation(deps),
     // Messages
     getHistory(deps),
     searchTopic(deps),
@@ -158,6 +168,10 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     getActivity(deps),
     getDeliveries(deps),
     renotifyMessage(deps),
+    listUnacknowledged(deps),
+    ackMessage(deps),
+    unackMessage(deps),
+    ackByPush(deps),
     deleteMessage(deps),
     editMessage(deps),
     getLog(deps),

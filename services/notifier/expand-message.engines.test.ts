@@ -25,7 +25,12 @@ describe(`expand messages to jobs, ${engineUnderTest}`, () => {
       return { partition: 0, offset, record: { type: 'message' as const, timestamp: message.timestamp, message } };
     });
     await expandMessages(
-      { clock: at.clock, jobQueue, hasRecipients: recipientLookup(at.engine.deliveries) },
+      {
+        clock: at.clock,
+        documents: at.engine.documents,
+        jobQueue,
+        hasRecipients: recipientLookup(at.engine.deliveries),
+      },
       { records, signal: new AbortController().signal },
     );
     return jobs.map(({ data }) => String(data['messageId']));

@@ -1,17 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { pushQueueOf, pushQueues, replaceJob, pageJob, type QueuedPush } from '@tocsin/shared/domain/push/push-job.ts';
+import {
+  acknowledgedJob,
+  pageJob,
+  pushQueueOf,
+  pushQueues,
+  replaceJob,
+  type QueuedPush,
+} from '@tocsin/shared/domain/push/push-job.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { withTrace } from '@tocsin/shared/domain/trace-context.ts';
 import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Deliveries } from '@tocsin/shared/ports/deliveries.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
+import { endDeleted, openEscalations } from './escalation/open-escalations.ts';
 import { addPushJobs, type PlacedPush } from './jobs/add-push-jobs.ts';
 
 export interface ExpandDeps {
   readonly clock: Clock;
+  readonly documents: Documents;
   readonly jobQueue: Pick<JobQueue, 'add' | 'hasRoom'>;
   /** Looks a topic up after the call, see `recipientLookup`. */
   readonly hasRecipients: (topicId: string) => Promise<boolean>;
@@ -33,26 +43,34 @@ export function recipientLookup(deliveries: Pick<Deliveries, 'topicsWithRecipien
 }
 
 /**
- * Adds a job for each message, edit and deletion of the batch whose topic has subscribers with notifications. The
- * jobs are stored when it resolves, so the batch can be committed. A repeated batch adds the same jobs, which the queue
- * ignores by their IDs. Waits while the queue has no room, so that the records wait in the log.
+ * Opens the escalations of the batch. Adds a job for each message, edit and deletion whose topic has subscribers with
+ * notifications, and for each acknowledgement. The jobs are stored when it resolves, so the batch can be committed. A
+ * repeated batch adds the same jobs, which the queue ignores by their IDs. Waits while the queue has no room, so that
+ * the records wait in the log.
  *
  * Looks up whether topics have recipients without a cache: all messages of the batch are older than the result,
  * whereas a cached `no` would lose the first message after a subscription.
  */
 export async function expandMessages(
-  { clock, jobQueue, hasRecipients }: ExpandDeps,
+  { clock, documents, jobQueue, hasRecipients }: ExpandDeps,
   batch: Pick<RecordBatch, 'records' | 'signal'>,
 ): Promise<void> {
   const now = clock();
   const records = batch.records.flatMap(({ record }) => (record.message.expiresAt > now ? [record] : []));
+  // Before the jobs: a push finds the escalation of its message.
+  await openEscalations({ documents, clock }, records);
+  await endDeleted({ documents, clock }, records);
   const topics = new Set<string>();
   await Promise.all(
     [...new Set(records.map(({ message }) => message.topicId))].map(async (topicId) => {
       if (await hasRecipients(topicId)) topics.add(topicId);
     }),
   );
-  const wanted = records.filter(({ message }) => topics.has(message.topicId));
+  // Steps of an escalation can reach people who did not subscribe to the topic. A withdrawal is not pushed.
+  const wanted = records.filter(
+    ({ type, message }) =>
+      type === 'message_acknowledged' || (topics.has(message.topicId) && type !== 'message_unacknowledged'),
+  );
   if (wanted.length > 0) await waitForRoom(jobQueue, batch.signal);
   const [messages, changes] = [wanted.filter(isNew), wanted.filter((record) => !isNew(record))];
   await addPushJobs(jobQueue, [...messages, ...changes].map(jobOf));
@@ -69,7 +87,12 @@ const isNew = ({ type }: LogRecord): boolean => type === 'message';
 function jobOf({ type, message, timestamp, trace }: LogRecord): PlacedPush {
   if (type === 'message') return [pushQueueOf(message.priority), withTrace(firstPage(message), trace)];
   const { id: messageId, topicId } = message;
-  return [pushQueues.normal, withTrace(replaceJob({ messageId, topicId, changedAt: timestamp, after: null }), trace)];
+  const ids = { messageId, topicId, after: null };
+  const job =
+    type === 'message_acknowledged'
+      ? acknowledgedJob({ ...ids, acknowledgedAt: message.acknowledgement?.at ?? timestamp, pageIndex: 0 })
+      : replaceJob({ ...ids, changedAt: timestamp });
+  return [pushQueues.normal, withTrace(job, trace)];
 }
 
 function firstPage(message: Message): QueuedPush {

@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { pushQueues, receiptsQueue } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
+import { retentionDaysOf } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { notifierGroup } from '@tocsin/shared/domain/log/log-groups.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
@@ -11,6 +12,7 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
 import { untraced, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
+import { startEscalations } from './escalation/start-escalations.ts';
 import { expandMessages, recipientLookup } from './expand-message.ts';
 import { notifiedTimes } from './sending/notified-times.ts';
 import type { PushDeps, PushLimits } from './sending/push-deps.ts';
@@ -112,6 +114,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       reportRefusal: refusalReport({ clock, log }),
       isCriticalAllowed: options.config.APNS_CRITICAL,
       makeId: options.makeId,
+      baseUrl: options.baseUrl,
       random: Math.random,
       limits: { ...limitsOf(options.config), ...options.limits },
       closing: closing.signal,
@@ -123,7 +126,9 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       workers.push({ close: () => worker.close(sendTimeoutMs) });
     }
     workers.push(await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents }));
-    const expanding = { clock, jobQueue: engine.jobQueue, hasRecipients: recipientLookup(engine.deliveries) };
+    const { documents, jobQueue } = engine;
+    const expanding = { clock, documents, jobQueue, hasRecipients: recipientLookup(engine.deliveries) };
+    workers.push(startEscalations({ ...deps, engine, retentionDays: retentionDaysOf(options.config) }));
     const consumption = await engine.eventLog.consume({
       group: notifierGroup,
       collectMs,

@@ -4,6 +4,7 @@ import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
 import type { Collection, Document } from '@tocsin/shared/ports/documents.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
 import { auditEntries, auditOrigins } from '@tocsin/shared/collections/audit-log.ts';
+import { escalations } from '@tocsin/shared/collections/escalation/escalations.ts';
 import { loginSessions } from '@tocsin/shared/collections/credentials.ts';
 import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts';
 import { knownNetworks } from '@tocsin/shared/collections/known-networks.ts';
@@ -48,6 +49,8 @@ export const expiredDocuments: readonly ExpiredDocuments[] = [
   row('remove-message-sequences', messageSequences, 'byExpiry', 0),
   // Locks of dead processes: long after any change has ended.
   row('remove-message-locks', messageLocks, 'byTime', hourMs),
+  // A record of the message can be read again while the message has not expired.
+  row('remove-ended-escalations', escalations, 'byExpiry', hourMs),
   row('remove-old-audit-entries', auditOrigins, 'byTime', auditRetention),
   row('remove-old-audit-entries', auditEntries, 'byTime', auditRetention),
   row('remove-old-reports', retentionRuns, 'byTime', 90 * dayMs),

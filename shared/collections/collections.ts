@@ -4,6 +4,7 @@ import { addressChanges } from './address-changes.ts';
 import { auditEntries, auditOrigins } from './audit-log.ts';
 import { consents } from './consents.ts';
 import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
+import { escalationAccounts, escalationChanges, escalations } from './escalation/escalations.ts';
 import { devices } from './devices-collection.ts';
 import { identities } from './identities.ts';
 import { knownNetworks } from './known-networks.ts';
@@ -56,6 +57,9 @@ const all = [
   auditOrigins,
   retentionRuns,
   retentionStates,
+  escalations,
+  escalationAccounts,
+  escalationChanges,
 ];
 
 /** All collections. Drivers create their tables and models from this list when they open. */

@@ -18,6 +18,7 @@ export const topics: Collection<Topic> = {
     partition: 'integer',
     retentionDays: 'integer',
     isHeld: 'boolean',
+    escalation: 'json',
     subscriberCount: 'integer',
     lastActivityAt: 'time',
   },

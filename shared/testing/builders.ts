@@ -1,6 +1,7 @@
 import { createECDH, randomBytes, randomUUID } from 'node:crypto';
 import type { LoginSession } from '../domain/accounts/credentials.ts';
 import type { Device, Platform } from '../domain/push/device.ts';
+import type { EscalationPolicy } from '../domain/escalation/escalation-policy.ts';
 import type { Message } from '../domain/messages/message.ts';
 import { defaultMobileSettings, type Subscription } from '../domain/push/subscription.ts';
 import { noNotice } from '../domain/teams/team-lifecycle.ts';
@@ -66,8 +67,22 @@ export function newTopic(ownerId: string, given: Partial<New<Topic>> = {}): New<
     partition: 0,
     retentionDays: null,
     isHeld: false,
+    escalation: null,
     subscriberCount: 0,
     lastActivityAt: Date.now(),
+    ...given,
+  };
+}
+
+/** A policy that repeats every two minutes. */
+export function newPolicy(given: Partial<EscalationPolicy> = {}): EscalationPolicy {
+  return {
+    minPriority: 5,
+    repeatEveryMs: 120_000,
+    repeatMax: 5,
+    steps: [],
+    autoAckOnResolve: true,
+    setBy: null,
     ...given,
   };
 }

@@ -18,7 +18,7 @@ export const auditEntrySchema = z
       through: z
         .string()
         .describe(
-          'How the actor was authenticated: `password`, `google`, `apple`, `login`, `api_key`, `mail_link`, `refresh_token`, `admin_token`, `cli`, `server` or `nothing`.',
+          'How the actor was authenticated: `password`, `google`, `apple`, `login`, `api_key`, `mail_link`, `push`, `topic_token`, `refresh_token`, `admin_token`, `cli`, `server` or `nothing`.',
         ),
       credential_id: nullableText.describe('ID of the API key or login session.'),
     }),

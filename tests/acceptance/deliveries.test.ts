@@ -57,11 +57,12 @@ test("shows the reason for a missing push only to the device's owner, and totals
   expect((await deliveries(filtered)).body.deliveries).toEqual([
     entry(other, { status: 'skipped', reason: 'priority 3 is below the threshold of 4' }),
   ]);
-  expect((await deliveries(stranger)).body).toEqual({ message_id: id, deliveries: [], counts: null });
+  expect((await deliveries(stranger)).body).toEqual({ message_id: id, deliveries: [], counts: null, pages: [] });
   expect((await deliveries(owner)).body).toEqual({
     message_id: id,
     deliveries: [],
     counts: { ...noCounts, skipped: 2 },
+    pages: [],
   });
 
   // A deleted device keeps its row.

@@ -112,3 +112,28 @@ test('a resumed stream gets messages in their current form and no changes of ear
     ['message', last.id, 'five'],
   ]);
 });
+
+test('open streams get acknowledgements and withdrawals as separate events, in order, without an ID', async () => {
+  const topic = await createTopic(owner);
+  const events = await followSse(topic.name);
+  const frames = await followWebSocket(topic.name);
+  const message = asReader((await owner.publish(topic.name, 'pump stopped')).body);
+  const path = `/api/messages/${message.id}/ack`;
+  await eventually(() => events.length > 0 && frames.length > 0);
+  const { acknowledged_at, acknowledged_by } = (await owner.post(path, { note: 'on my way' })).body;
+  await eventually(() => events.length > 1 && frames.length > 1);
+  expect((await owner.delete(path)).status).toBe(204);
+  await eventually(() => events.length > 2 && frames.length > 2);
+  const taken = { ...message, acknowledged_at, acknowledged_by };
+  expect(acknowledged_by).toEqual({ kind: 'account', name: owner.user.username });
+  expect(events).toEqual([
+    { event: 'message', id: message.id, data: message },
+    { event: 'message_acknowledged', id: undefined, data: taken },
+    { event: 'message_unacknowledged', id: undefined, data: message },
+  ]);
+  expect(frames).toEqual([
+    { type: 'message', ...message },
+    { type: 'message_acknowledged', ...taken },
+    { type: 'message_unacknowledged', ...message },
+  ]);
+});

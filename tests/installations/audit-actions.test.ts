@@ -16,7 +16,8 @@ import { useStore } from '../support/use-store.ts';
 const stack = useStack();
 const store = useStore();
 const { operator, logOf } = useAuditLog(stack);
-const { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf } = useAuditSubjects(stack);
+const { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf, policyOf, acknowledgedOf } =
+  useAuditSubjects(stack);
 
 const account = ({ id, user: { username: name } }: Person) => ({ type: 'account', id, name });
 const inTeam = ({ id }: { id: string }) => ({ type: 'team', id });
@@ -252,6 +253,13 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
       details: { retention_days: 2, former_retention_days: null },
     };
   },
+  'topic.escalation_set': () =>
+    policyOf().then(({ person, topic }) => ({ ...by(person), subject: { type: 'topic', ...topic } })),
+  'topic.escalation_removed': async () => {
+    const { person, topic } = await policyOf();
+    await made(person.delete(`/api/topics/${topic.id}/escalation`));
+    return { ...by(person), subject: { type: 'topic', ...topic } };
+  },
   'topic.deleted': async () => {
     const { owner, team } = await teamOf();
     const { id, name } = await createTopic(owner, { team_id: team.id });
@@ -281,6 +289,15 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(person.patch(`/api/${topic.name}/messages/${id}`, { message: 'another text' }));
     await made(person.patch(`/api/${topic.name}/messages/${id}`, {}));
     return { ...by(person), subject: { type: 'message', id, name: null }, within: inTopic(topic) };
+  },
+  'message.acknowledged': async () => {
+    const { person, topic, message } = await acknowledgedOf();
+    return { ...by(person), subject: message, within: inTopic(topic) };
+  },
+  'message.acknowledgement_withdrawn': async () => {
+    const { person, topic, message } = await acknowledgedOf();
+    for (let times = 0; times < 2; times++) await made(person.delete(`/api/messages/${message.id}/ack`));
+    return { ...by(person), subject: message, within: inTopic(topic) };
   },
   'message.deleted': async () => {
     const { person, topic } = await topicOf();

@@ -48,5 +48,19 @@ export function useAuditSubjects(stack: StackUse) {
     return { person, topic, token: { type: 'topic_token', id, name: 'reader' } };
   }
 
-  return { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf };
+  async function policyOf() {
+    const { person, topic } = await topicOf();
+    const json = { min_priority: 5, repeat_every: '2m', repeat_max: 5 };
+    await made(person.put(`/api/topics/${topic.id}/escalation`, json));
+    return { person, topic };
+  }
+
+  async function acknowledgedOf() {
+    const { person, topic } = await topicOf();
+    const { id } = await made(person.publish(topic.name));
+    for (let times = 0; times < 2; times++) await made(person.post(`/api/messages/${id}/ack`, {}));
+    return { person, topic, message: { type: 'message', id: id as string, name: null } };
+  }
+
+  return { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf, policyOf, acknowledgedOf };
 }

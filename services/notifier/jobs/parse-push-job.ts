@@ -6,6 +6,12 @@ import { Discard, type JobData } from '@tocsin/shared/ports/job-queue.ts';
 const id = z.string().min(1);
 const target = z.object({ deviceId: id, userId: id, subscriptionId: id });
 
+const page = z.object({
+  kind: z.enum(['repeat', 'step']),
+  round: z.number().int().min(1),
+  number: z.number().int().min(1),
+});
+
 const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('walk'),
@@ -14,7 +20,9 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     after: id.nullable(),
     publishedAt: z.number(),
     renotify: id.optional(),
+    page: page.optional(),
   }),
+  z.object({ kind: z.literal('step'), messageId: id, topicId: id, page }),
   z.object({
     kind: z.literal('renotify'),
     topicId: id,
@@ -29,6 +37,7 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     topicId: id,
     platform: z.enum(platforms).exactOptional(),
     targets: z.array(target).min(1),
+    page: page.optional(),
     round: z.number().int().min(1),
     giveUpAt: z.number(),
   }),
@@ -38,6 +47,16 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     messageId: id,
     topicId: id,
     changedAt: z.number(),
+    after: id.nullable(),
+    deviceIds: z.array(id).optional(),
+    round: z.number().optional(),
+  }),
+  z.object({
+    kind: z.literal('acknowledged'),
+    messageId: id,
+    topicId: id,
+    acknowledgedAt: z.number(),
+    pageIndex: z.number().int().min(0),
     after: id.nullable(),
     deviceIds: z.array(id).optional(),
     round: z.number().optional(),
@@ -57,6 +76,7 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     messageId: id,
     topicId: id,
     platform: z.enum(platforms),
+    page: page.optional(),
     sentAt: z.number(),
     pushes: z.array(target.extend({ ticket: id })).min(1),
   }),

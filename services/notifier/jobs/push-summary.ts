@@ -5,7 +5,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { findReaders } from '../sending/find-readers.ts';
+import { findReaders } from '@tocsin/shared/operations/topics/find-readers.ts';
 import { countOf, lateWindow, minuteWindow } from '../sending/hold-back.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import type { PushRequest } from '../providers/push-gateway.ts';

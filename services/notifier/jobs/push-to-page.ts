@@ -25,7 +25,9 @@ export async function pushToPage(deps: PushDeps, job: PageJob): Promise<void> {
 }
 
 async function pushToRecipientsOf(deps: PushDeps, job: PageJob, span: Span): Promise<void> {
-  const push = await loadPush(deps, job);
+  // A page that has begun reaches all its recipients, even if it takes longer than the repeat's interval.
+  const isReplaceable = job.page !== undefined && job.after === null;
+  const push = await loadPush(deps, { ...job, isReplaceable });
   if ('over' in push) return deps.log.debug({ messageId: job.messageId, reason: push.over }, 'nothing is pushed');
   const { message, topic } = push;
   const isRenotify = job.renotify !== undefined;
@@ -43,6 +45,7 @@ async function pushToRecipientsOf(deps: PushDeps, job: PageJob, span: Span): Pro
         after: page.next,
         publishedAt: job.publishedAt,
         renotify: job.renotify,
+        page: job.page,
       },
       message.priority,
     );

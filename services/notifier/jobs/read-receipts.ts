@@ -1,3 +1,4 @@
+import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
 import type { ReceiptsJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
@@ -48,7 +49,8 @@ async function recordReceipts(
     return result === undefined || !('reason' in result) ? [] : [{ push, result }];
   });
   if (faults.length === 0) return;
-  const { messageId, topicId, platform } = job;
+  const { topicId, platform } = job;
+  const messageId = ledgerKey(job.messageId, job.page);
   const deviceIds = faults.map(({ push }) => push.deviceId);
   const rows = await deps.engine.deliveries.find(messageId, { deviceIds, limit: deviceIds.length });
   const sent = new Set(rows.flatMap(({ deviceId, status }) => (status === 'sent' ? [deviceId] : [])));

@@ -5,7 +5,7 @@ import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { findReaders } from '../sending/find-readers.ts';
+import { findReaders } from '@tocsin/shared/operations/topics/find-readers.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { replacementContent } from '../sending/push-payload.ts';
 import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';

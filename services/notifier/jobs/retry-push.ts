@@ -1,3 +1,4 @@
+import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
 import { pushProviders } from '@tocsin/shared/domain/push/push-platforms.ts';
 import type { SendJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Claim, Delivery, Outcome } from '@tocsin/shared/ports/deliveries.ts';
@@ -19,8 +20,8 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   waitForProvider(deps, job);
   const deviceIds = job.targets.map(({ deviceId }) => deviceId);
   const [rows, push, settings] = await Promise.all([
-    deps.engine.deliveries.find(job.messageId, { deviceIds, limit: deviceIds.length }),
-    loadPush(deps, job),
+    deps.engine.deliveries.find(ledgerKey(job.messageId, job.page), { deviceIds, limit: deviceIds.length }),
+    loadPush(deps, { ...job, isReplaceable: true }),
     currentSettings(deps, job.targets),
   ]);
   const waiting = rows.filter(({ status }) => status !== 'sent' && status !== 'dead_token' && status !== 'skipped');
@@ -29,11 +30,8 @@ export async function retryPush(deps: PushDeps, job: SendJob): Promise<void> {
   // If a running job has failed rows, the operator has retried it.
   const isRedriven = waiting.some(({ status }) => status === 'failed');
   const waitingIds = new Set(waiting.map(({ deviceId }) => deviceId));
-  const { recipients, dropped } = currentRecipients(
-    push,
-    settings,
-    job.targets.filter(({ deviceId }) => waitingIds.has(deviceId)),
-  );
+  const targets = job.targets.filter(({ deviceId }) => waitingIds.has(deviceId));
+  const { recipients, dropped } = currentRecipients(push, settings, targets);
   for (const [reason, ids] of dropped)
     await skip(
       deps,

@@ -2,6 +2,8 @@ import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
 import { parsePushJob } from './parse-push-job.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
+import { pushAcknowledgement } from './push-acknowledgement.ts';
+import { pushStep } from './push-step.ts';
 import { pushSummary } from './push-summary.ts';
 import { readReceipts } from './read-receipts.ts';
 import { renotifyTopic } from './renotify-topic.ts';
@@ -20,12 +22,16 @@ export async function runPushJob(deps: PushDeps, job: Job): Promise<void> {
     switch (push.kind) {
       case 'walk':
         return await pushToPage(deps, push);
+      case 'step':
+        return await pushStep(deps, push);
       case 'send':
         return await retryPush(deps, push);
       case 'test':
         return await sendTestPush(deps, push, job);
       case 'replace':
         return await replacePushes(deps, push);
+      case 'acknowledged':
+        return await pushAcknowledgement(deps, push);
       case 'summary':
         return await pushSummary(deps, push);
       case 'receipts':

@@ -94,11 +94,15 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   };
 }
 
+/** Turns are given less far ahead: each job has one batch under way, and a batch takes a sixth of a second. */
+const aheadMsMax = 10_000;
+
 /** Spreads pushes evenly below the rate limit, and holds all of them back during a pause of the provider. */
 class Pace {
   readonly #clock: Clock;
   #nextAt = 0;
   #pausedUntil = 0;
+  #pauseMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -106,16 +110,28 @@ class Pace {
 
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock() + ms);
+    this.#pauseMs = Math.max(this.#pauseMs, ms);
   }
 
   /** Waits until this many pushes may be sent; resolves with the remaining pause, or 0. */
   async take(pushes: number): Promise<number> {
     const now = this.#clock();
-    if (this.#pausedUntil > now) return this.#pausedUntil - now;
-    const turnAt = Math.max(this.#nextAt, now);
+    const pausedMs = this.#pausedMs(now);
+    if (pausedMs > 0) return pausedMs;
+    // A turn that is further ahead was given before the clock was set back.
+    const turnAt = this.#nextAt > now + aheadMsMax ? now : Math.max(this.#nextAt, now);
     this.#nextAt = turnAt + (pushes * 1_000) / pushesPerSecond;
     if (turnAt > now) await new Promise((resolve) => setTimeout(resolve, turnAt - now));
-    return Math.max(0, this.#pausedUntil - this.#clock());
+    return this.#pausedMs(this.#clock());
+  }
+
+  /** A pause that seems longer than it was began before the clock was set back. */
+  #pausedMs(now: number): number {
+    const leftMs = Math.max(this.#pausedUntil - now, 0);
+    if (leftMs <= this.#pauseMs) return leftMs;
+    this.#pausedUntil = 0;
+    this.#pauseMs = 0;
+    return 0;
   }
 }
 

@@ -46,7 +46,7 @@ export interface PushContent {
 /** `tocsin.ack`: the message can be acknowledged; `tocsin.actions`: it has other buttons only. */
 export type PushCategory = 'tocsin.ack' | 'tocsin.actions';
 
-export type PushEvent = 'message_edited' | 'message_deleted';
+export type PushEvent = 'message_edited' | 'message_deleted' | 'message_acknowledged';
 
 /** The data of a message's push. */
 export interface MessageData {
@@ -64,6 +64,8 @@ export interface MessageData {
   readonly tags: readonly string[];
   /** The change of a message that was pushed before; absent for a new message. */
   readonly event?: PushEvent;
+  /** `POST` to it acknowledges the message; absent if the message has no acknowledgement. */
+  readonly ack_url?: string;
 }
 
 export type PushData =

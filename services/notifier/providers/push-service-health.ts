@@ -45,8 +45,11 @@ export class PushServiceHealth {
 
   /** How long to send nothing to the host; 0 if it is available or due for a probe. */
   pausedMs(host: string): number {
-    const tryAt = this.#states.get(host)?.tryAt ?? 0;
-    return tryAt === 0 || this.isOutage(host) ? 0 : Math.max(tryAt - this.#clock(), 0);
+    const { tryAt, pauseMs: wholeMs } = this.#states.get(host) ?? healthy;
+    if (tryAt === 0 || this.isOutage(host)) return 0;
+    const leftMs = Math.max(tryAt - this.#clock(), 0);
+    // A pause that seems longer than it was began before the clock was set back.
+    return leftMs <= wholeMs ? leftMs : 0;
   }
 
   /** Whether the failing host is a main one and no other main one is available, so that any push would fail. */

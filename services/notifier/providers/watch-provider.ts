@@ -76,8 +76,13 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
     away = null;
     onChange(false);
   };
-  const pausedMs = (): number =>
-    away === null ? 0 : away.tryAt === null ? away.pauseMs : Math.max(away.tryAt - clock(), 0);
+  const pausedMs = (): number => {
+    if (away === null) return 0;
+    if (away.tryAt === null) return away.pauseMs;
+    const leftMs = Math.max(away.tryAt - clock(), 0);
+    // A pause that seems longer than it was began before the clock was set back.
+    return leftMs <= away.pauseMs ? leftMs : 0;
+  };
 
   return {
     ...gateway,

@@ -1,7 +1,7 @@
 import type { Device, Platform } from '@tocsin/shared/domain/push/device.ts';
 import { pushFilterFault } from '@tocsin/shared/domain/push/push-filter.ts';
 import type { PushTargetIds } from '@tocsin/shared/domain/push/push-job.ts';
-import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
+import { defaultMobileSettings, type Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
@@ -31,7 +31,7 @@ export async function currentSettings(
 
 /** Returns the current targets, and the dropped ones with a reason. */
 export function currentRecipients(
-  { message }: Push,
+  { message, page }: Push,
   { devicesById, subscriptionsById }: CurrentSettings,
   targets: readonly PushTargetIds[],
 ): { recipients: Recipient[]; dropped: Map<string, Set<string>> } {
@@ -39,19 +39,18 @@ export function currentRecipients(
   const dropped = new Map<string, Set<string>>();
   for (const { deviceId, userId, subscriptionId } of targets) {
     const device = devicesById.get(deviceId);
-    const settings = subscriptionsById.get(subscriptionId);
-    const reason = reasonToDrop(
-      device,
-      settings,
-      (wish, platform) => pushFilterFault(wish, message, platform) === null,
-    );
+    const subscription = subscriptionsById.get(subscriptionId);
+    const reason =
+      page?.kind === 'step'
+        ? reasonOfDevice(device)
+        : reasonToDrop(device, subscription, (wish, platform) => pushFilterFault(wish, message, platform) === null);
     if (reason !== null) dropped.set(reason, (dropped.get(reason) ?? new Set()).add(deviceId));
     else
       recipients.push({
         subscriptionId,
         userId,
-        subscribedAt: settings!.createdAt,
-        settings: settings!,
+        subscribedAt: subscription?.createdAt ?? 0,
+        settings: subscription ?? defaultMobileSettings,
         devices: [device!],
       });
   }
@@ -63,10 +62,14 @@ function reasonToDrop(
   subscription: Subscription | undefined,
   isWanted: (wish: Subscription, platform: Platform) => boolean,
 ): string | null {
-  if (device === undefined || !device.isActive) return 'device is inactive';
+  const ofDevice = reasonOfDevice(device);
+  if (ofDevice !== null) return ofDevice;
   if (subscription === undefined) return 'unsubscribed';
-  return isWanted(subscription, device.platform) ? null : 'filtered';
+  return isWanted(subscription, device!.platform) ? null : 'filtered';
 }
+
+const reasonOfDevice = (device: Device | undefined): string | null =>
+  device === undefined || !device.isActive ? 'device is inactive' : null;
 
 function byId<T extends { readonly id: string }>(documents: readonly T[]): Map<string, T> {
   return new Map(documents.map((document) => [document.id, document]));

@@ -1,3 +1,4 @@
+import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { BudgetState, BudgetWindow } from '@tocsin/shared/ports/bus/rate-limiter.ts';
@@ -59,15 +60,16 @@ type HeldBack = {
 /**
  * Returns, by subscription and with the reason, the recipients without an immediate push despite a matching filter:
  * quiet hours apply now, or applied at the time of the publish (a summary follows), or the limit per minute is
- * reached. Stores the job of the summary before it resolves. All messages of a night, or of some seconds of a flood,
- * share one summary.
+ * reached. Neither holds back a step of an escalation, nor a repeat of priority 5. Stores the job of the summary before
+ * it resolves. All messages of a night, or of some seconds of a flood, share one summary.
  */
 export async function holdBack(
   deps: PushDeps,
-  { message }: Push,
+  { message, page }: Push,
   recipients: readonly Recipient[],
   { round, again }: Attempt,
 ): Promise<Map<string, string>> {
+  if (page?.kind === 'step' || (page?.kind === 'repeat' && message.priority === 5)) return new Map();
   const now = deps.clock();
   const held: HeldBack[] = [];
   const limited: Recipient[] = [];
@@ -79,7 +81,9 @@ export async function holdBack(
   }
   for (let at = 0; at < limited.length; at += budgetsAtOnce) {
     const answers = await Promise.all(
-      limited.slice(at, at + budgetsAtOnce).map((recipient) => heldByLimit(deps, recipient, { message, now })),
+      limited
+        .slice(at, at + budgetsAtOnce)
+        .map((recipient) => heldByLimit(deps, recipient, { key: ledgerKey(message.id, page), now })),
     );
     held.push(...answers.filter((answer) => answer !== null));
   }
@@ -133,7 +137,7 @@ function heldByQuietHours(
 async function heldByLimit(
   deps: PushDeps,
   recipient: Recipient,
-  { message, now }: { message: Pick<Message, 'id'>; now: number },
+  { key, now }: { key: string; now: number },
 ): Promise<HeldBack | null> {
   const {
     subscriptionId,
@@ -142,7 +146,7 @@ async function heldByLimit(
   const to = (Math.floor(now / minuteMs) + 1) * minuteMs;
   const window = minuteWindow(subscriptionId, to);
   // The key is the same in the next minute, because a repeated page can be later than the first.
-  const place = placeIn(window, `push:{${subscriptionId}}:${message.id}`);
+  const place = placeIn(window, `push:{${subscriptionId}}:${key}`);
   const counted = await deps.engine.bus.takeBudget([place, window], now);
   // A message counted before is held back if the ledger says so, because the count now includes later ones.
   if (!counted.accepted || usesOf(counted) <= maxPerMinute!) return null;

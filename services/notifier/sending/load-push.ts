@@ -1,6 +1,8 @@
-import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { PageName } from '@tocsin/shared/domain/escalation/escalation-state.ts';
+import { hasEscalation, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
+import { escalations } from '@tocsin/shared/collections/escalation/escalations.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { PushDeps } from './push-deps.ts';
 
@@ -8,6 +10,10 @@ import type { PushDeps } from './push-deps.ts';
 export interface Push {
   readonly message: StoredMessage;
   readonly topic: Topic;
+  /** The page of an escalation; undefined for the first push of the message. */
+  readonly page: PageName | undefined;
+  /** The key that signs links to acknowledge the message; null if its pushes have none. */
+  readonly ackKey: string | null;
   /** Start of the reads: all data read for the push, including tokens, is at least as new. */
   readonly readAt: number;
 }
@@ -16,13 +22,23 @@ export interface Push {
 const waitForMessageMs = 60 * 60_000;
 const waitPauseMsMax = 5_000;
 
+export interface PushIds {
+  readonly messageId: string;
+  readonly topicId: string;
+  readonly publishedAt?: number;
+  readonly page?: PageName | undefined;
+  /** Whether a later repeat of the escalation replaces this push. */
+  readonly isReplaceable: boolean;
+}
+
 /**
- * Returns the message and its topic, or why it must not be pushed: deleted, expired, or its topic was removed.
- * Throws RetryLater while the message is not stored yet, up to an hour after its publish if the time is known.
+ * Returns the message and its topic, or why it must not be pushed: deleted, expired, acknowledged, replaced by a later
+ * repeat of its escalation, or its topic was removed. Throws RetryLater while the message is not stored yet, up to an
+ * hour after its publish if the time is known.
  */
 export async function loadPush(
   deps: Pick<PushDeps, 'engine' | 'clock'>,
-  ids: { messageId: string; topicId: string; publishedAt?: number },
+  ids: PushIds,
 ): Promise<Push | { readonly over: string }> {
   const readAt = deps.clock();
   const message = await deps.engine.messages.find(ids.messageId);
@@ -30,7 +46,28 @@ export async function loadPush(
   if (message.isDeleted) return { over: 'message deleted' };
   if (message.expiresAt <= deps.clock()) return { over: 'message expired' };
   const topic = await deps.engine.documents.get(topics, ids.topicId);
-  return topic === null ? { over: 'topic deleted' } : { message, topic, readAt };
+  if (topic === null) return { over: 'topic deleted' };
+  const escalation = await findEscalation(deps, message, ids);
+  if ('over' in escalation) return escalation;
+  return { message, topic, page: ids.page, readAt, ...escalation };
+}
+
+/** Messages without an escalation cost no read. */
+async function findEscalation(
+  { engine: { documents } }: Pick<PushDeps, 'engine'>,
+  message: StoredMessage,
+  { page, isReplaceable }: PushIds,
+): Promise<{ readonly ackKey: string | null } | { readonly over: string }> {
+  if (message.acknowledgement !== null) return { over: 'message acknowledged' };
+  if (!hasEscalation(message)) return { ackKey: null };
+  // Read from the documents, because the acknowledgement may not be in the message yet.
+  const escalation = await documents.get(escalations, message.id);
+  if (escalation === null) return page === undefined ? { ackKey: null } : { over: 'escalation ended' };
+  const { acknowledgement, state, ackKey } = escalation;
+  if (acknowledgement !== null) return { over: 'message acknowledged' };
+  if (page !== undefined && (page.round !== state.round || !state.isOpen)) return { over: 'escalation ended' };
+  const replacedBy = isReplaceable && page?.kind !== 'step' && state.repeats > (page?.number ?? 0);
+  return replacedBy ? { over: `replaced by repeat ${state.repeats}` } : { ackKey };
 }
 
 function waitForMessage(ageMs: number): { over: string } {

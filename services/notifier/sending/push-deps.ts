@@ -23,6 +23,8 @@ export interface PushDeps {
   readonly clock: Clock;
   /** Whether the apps have Apple's entitlement for critical alerts. */
   readonly isCriticalAllowed: boolean;
+  /** The public URL of the API, without a trailing slash. */
+  readonly baseUrl: string;
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: MakeId;

@@ -1,7 +1,9 @@
-import { noExtras } from '@tocsin/shared/domain/messages/message-extras.ts';
+import { ackPurpose, ackText } from '@tocsin/shared/domain/escalation/ack-token.ts';
+import { noExtras, type Acknowledgement } from '@tocsin/shared/domain/messages/message-extras.ts';
 import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { signText } from '@tocsin/shared/platform/secrets.ts';
 import type { MessageData, PushCategory, PushContent, PushEvent } from '../providers/push-gateway.ts';
 
 /** A quarter of the providers' limit: twenty tags of 64 emoji alone would exceed it twice. */
@@ -60,6 +62,26 @@ function categoryOf({ actions, requiresAck, acknowledgement }: Message): PushCat
   return actions.some(({ action }) => action !== 'ack') ? 'tocsin.actions' : null;
 }
 
+/**
+ * Returns a function from a device's ID to the content for it: with `ackKey`, each device has its own link to
+ * acknowledge the message.
+ */
+export function contentMaker(
+  baseUrl: string,
+  of: { message: StoredMessage; topic: Pick<Topic, 'id' | 'name'>; ackKey: string | null } & PayloadOptions,
+): (deviceId: string) => PushContent {
+  const { message, topic, ackKey, ...options } = of;
+  const linkTo = (deviceId: string): string => {
+    const text = ackText({ messageId: message.id, deviceId });
+    return `${baseUrl}/ack/${text}.${signText(ackKey!, ackPurpose, text)}`;
+  };
+  // Links have the same length.
+  const linkBytes = ackKey === null ? 0 : Buffer.byteLength(JSON.stringify({ ack_url: linkTo(message.id) }));
+  const content = pushContent(message, topic, { ...options, bytesMax: options.bytesMax - linkBytes });
+  return (deviceId) =>
+    ackKey === null ? content : { ...content, data: { ...content.data, ack_url: linkTo(deviceId) } };
+}
+
 /** Returns the content that replaces the push of an edited or deleted message. */
 export function replacementContent(
   message: StoredMessage,
@@ -69,6 +91,18 @@ export function replacementContent(
   if (!message.isDeleted) return pushContent(message, topic, { ...options, event: 'message_edited' });
   const shown = { ...message, ...noExtras, title: null, message: 'This message was deleted', tags: [] };
   return pushContent(shown, topic, { ...options, event: 'message_deleted' });
+}
+
+/** Returns the content that replaces the push of an acknowledged message: who took it, and the text. */
+export function acknowledgedContent(
+  message: StoredMessage,
+  { topic, acknowledgement }: { topic: Pick<Topic, 'id' | 'name'>; acknowledgement: Acknowledgement },
+  options: Omit<PayloadOptions, 'event'>,
+): PushContent {
+  const who = acknowledgement.by.name ?? acknowledgement.by.kind;
+  const note = acknowledgement.note === null ? '' : `: ${acknowledgement.note}`;
+  const shown = { ...message, message: `Acknowledged by ${who}${note}\n${message.message}` };
+  return pushContent(shown, topic, { ...options, event: 'message_acknowledged' });
 }
 
 function leadingTags(tags: readonly string[]): string[] {

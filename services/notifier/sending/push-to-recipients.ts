@@ -1,14 +1,15 @@
+import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import type { Claim, Outcome, Recipient, RecipientDevice } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { currentRecipients, currentSettings } from './current-recipients.ts';
-import { findReaders } from './find-readers.ts';
+import { findReaders } from '@tocsin/shared/operations/topics/find-readers.ts';
 import { holdBack } from './hold-back.ts';
 import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
+import { pushIdsOf, sendPush, type Attempt, type PushResults, type PushTarget, type Sending } from './send-push.ts';
 import { unreadBadges } from './unread-badges.ts';
-import { sendPush, type Attempt, type PushResults, type PushTarget, type Sending } from './send-push.ts';
 
 /** Rows per lookup in the ledger. */
 const devicesAtOnce = 1_000;
@@ -44,7 +45,7 @@ export async function pushToRecipients(
     return one.value;
   });
   const unclaimed = results.flatMap((one) => one.unclaimed);
-  await waitForHeld(deps, push.message.id, unclaimed);
+  await waitForHeld(deps, ledgerKey(push.message.id, push.page), unclaimed);
   return { unclaimed, exhausted: results.reduce((sum, one) => sum + one.exhausted, 0) };
 }
 
@@ -65,12 +66,8 @@ async function pushToPlatform(deps: PushDeps, sending: Sending, targets: readonl
 
 /** Checks the targets again, like a retry, and pushes to those that remain. */
 async function pushAnew(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<PushResults> {
-  const {
-    push: { message, topic },
-    platform,
-    attempt,
-  } = sending;
-  const push = await loadPush(deps, { messageId: message.id, topicId: topic.id });
+  const { platform, attempt } = sending;
+  const push = await loadPush(deps, pushIdsOf(sending));
   if ('over' in push) return sendPush(deps, sending, targets);
   const claims = targets.map(({ claim }) => claim);
   const { recipients, dropped } = currentRecipients(push, await currentSettings(deps, claims), claims);
@@ -89,7 +86,8 @@ async function planPush(
   push: Push,
   { recipients, attempt }: { recipients: readonly Recipient[]; attempt: Attempt },
 ): Promise<{ skips: Outcome[]; targets: Map<Platform, PushTarget[]> }> {
-  const { message, topic } = push;
+  const { message, topic, page } = push;
+  const key = ledgerKey(message.id, page);
   const withDevices = recipients.filter(({ devices }) => devices.length > 0);
   const readers = await findReaders(deps.engine.documents, topic, [
     ...new Set(withDevices.map(({ userId }) => userId)),
@@ -107,7 +105,7 @@ async function planPush(
   const targets = new Map<Platform, PushTarget[]>();
   for (const recipient of withDevices) {
     for (const device of recipient.devices) {
-      const claim = claimOf(message.id, topic.id, recipient, device);
+      const claim = claimOf(key, topic.id, recipient, device);
       const reason = !readers.has(recipient.userId)
         ? 'no access'
         : !isReachable(device)
@@ -146,10 +144,10 @@ function claimOf(messageId: string, topicId: string, recipient: Recipient, devic
  * a worker that is sending it now, or of one that died. The latter must be retried:
  * throws RetryLater in this case.
  */
-export async function waitForHeld(deps: PushDeps, messageId: string, unclaimed: readonly string[]): Promise<void> {
+export async function waitForHeld(deps: PushDeps, key: string, unclaimed: readonly string[]): Promise<void> {
   for (let start = 0; start < unclaimed.length; start += devicesAtOnce) {
     const deviceIds = unclaimed.slice(start, start + devicesAtOnce);
-    const rows = await deps.engine.deliveries.find(messageId, { deviceIds, limit: deviceIds.length });
+    const rows = await deps.engine.deliveries.find(key, { deviceIds, limit: deviceIds.length });
     const held = rows.filter(({ status }) => status === 'pending');
     if (held.length === 0) continue;
     const staleAt = Math.max(...held.map(({ updatedAt }) => updatedAt)) + deps.limits.claimStaleMs;

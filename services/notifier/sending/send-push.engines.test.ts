@@ -63,6 +63,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     engine,
     clock: () => at.clock(),
     makeId: idSource(() => at.clock()),
+    baseUrl: 'http://127.0.0.1',
     random: () => 0.5,
     isCriticalAllowed: false,
     log,
@@ -97,7 +98,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     const claim: Claim = { ...ids, messageId: message.id, topicId: topic.id, platform: 'expo' };
     const stored = (await at.engine.messages.find(message.id))!;
     const sending: Sending = {
-      push: { message: stored, topic, readAt: at.clock() },
+      push: { message: stored, topic, page: undefined, ackKey: null, readAt: at.clock() },
       gateway,
       platform: 'expo',
       attempt: { round: 0, giveUpAt: null, again: [] },

@@ -11,11 +11,11 @@ import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts'
 import type { Claim, Outcome, UndeliveredStatus } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { expirePushes } from './expire-pushes.ts';
-import { loadPush, type Push } from './load-push.ts';
+import { loadPush, type Push, type PushIds } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { isToComeAgain, type PushRequest, type PushResult } from '../providers/push-gateway.ts';
 import type { WatchedGateway } from '../providers/watch-provider.ts';
-import { pushContent } from './push-payload.ts';
+import { contentMaker } from './push-payload.ts';
 import { pushLevel } from './push-level.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import { noteRefusals } from './refusal-report.ts';
@@ -80,7 +80,7 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   const unclaimed = targets.flatMap(({ claim }) => (claimed.has(claim.deviceId) ? [] : [claim.deviceId]));
   if (ours.length === 0) return { unclaimed, exhausted: 0 };
   // Read after the claim: a later change finds the claim and replaces this push.
-  const push = await loadPush(deps, { messageId: message.id, topicId: sending.push.topic.id });
+  const push = await loadPush(deps, pushIdsOf(sending));
   if ('over' in push) {
     await recordOutcomes(
       deps,
@@ -96,6 +96,11 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   };
 }
 
+/** Names the push, to load its current state. */
+export function pushIdsOf({ push: { message, topic, page }, attempt }: Pick<Sending, 'push' | 'attempt'>): PushIds {
+  return { messageId: message.id, topicId: topic.id, page, isReplaceable: attempt.round > 0 };
+}
+
 /** Resolves with the number of permanently failed pushes. */
 async function sendClaimed(deps: PushDeps, sending: Sending, targets: readonly PushTarget[]): Promise<number> {
   const results = await sending.gateway.send(requestsFor(deps, sending, targets));
@@ -105,13 +110,14 @@ async function sendClaimed(deps: PushDeps, sending: Sending, targets: readonly P
 }
 
 function requestsFor(deps: PushDeps, { push, gateway }: Sending, targets: readonly PushTarget[]): PushRequest[] {
-  const { message, topic } = push;
-  const content = pushContent(message, topic, { bytesMax: gateway.payloadBytesMax, now: deps.clock() });
-  return targets.map(({ pushToken, settings, badge }) => {
+  const { message, topic, ackKey } = push;
+  const bytesMax = gateway.payloadBytesMax;
+  const content = contentMaker(deps.baseUrl, { message, topic, ackKey, bytesMax, now: deps.clock() });
+  return targets.map(({ claim, pushToken, settings, badge }) => {
     const level = pushLevel(message, settings, deps);
     return {
       pushToken,
-      content,
+      content: content(claim.deviceId),
       level,
       sound: level !== 'low' && settings.soundEnabled ? settings.notificationSound : null,
       vibrates: level !== 'low' && settings.vibrateEnabled,
@@ -138,7 +144,14 @@ async function keepTickets(deps: PushDeps, { push, platform }: Sending, settled:
   );
   if (pushes.length === 0) return;
   // The time of the tokens: a receipt does not refer to a token registered during the send.
-  const asked = { messageId: push.message.id, topicId: push.topic.id, platform, sentAt: push.readAt, pushes };
+  const asked = {
+    messageId: push.message.id,
+    topicId: push.topic.id,
+    platform,
+    page: push.page,
+    sentAt: push.readAt,
+    pushes,
+  };
   try {
     if (!(await deps.engine.jobQueue.hasRoom())) throw unavailable('Queue');
     await deps.engine.jobQueue.add(receiptsQueue, [receiptsJob(deps.makeId(), asked, deps.limits.receiptAfterMs)]);
@@ -163,7 +176,7 @@ async function recordResults(deps: PushDeps, sending: Sending, settled: readonly
   for (const { target, result } of settled) {
     if (result.kind === 'accepted') {
       deps.notifiedTimes.add(target.claim.subscriptionId, now);
-      latency.observe((now - sending.push.message.timestamp) / 1_000);
+      if (sending.push.page === undefined) latency.observe((now - sending.push.message.timestamp) / 1_000);
     }
   }
   for (const one of settled) await noteToken(deps, sending, one);
@@ -251,6 +264,7 @@ async function scheduleRetry(
       topicId: topic.id,
       platform: sending.platform,
       targets: again.map(({ target }) => idsOf(target)),
+      page: sending.push.page,
       // Waiting for an unavailable provider does not increase the pause.
       round: pausedMs > 0 ? Math.max(round, 1) : round + 1,
       giveUpAt,

@@ -3,7 +3,7 @@ import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { FollowedTopic } from '@tocsin/shared/ports/deliveries.ts';
 import type { TopicMark } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { findTeamRoles, mayRead } from './find-readers.ts';
+import { findTeamRoles, mayRead } from '@tocsin/shared/operations/topics/find-readers.ts';
 import type { PushDeps } from './push-deps.ts';
 
 /** Users per read of their subscriptions: short reads, between which publishes can run. */

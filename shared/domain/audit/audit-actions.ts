@@ -108,6 +108,8 @@ export const auditActions = {
     subject: 'topic',
     details: { retention_days: 'integer', former_retention_days: 'integer' },
   },
+  'topic.escalation_set': { means: 'The escalation policy of a topic was set.', subject: 'topic', details: {} },
+  'topic.escalation_removed': { means: 'The escalation policy of a topic was removed.', subject: 'topic', details: {} },
   'topic.deleted': {
     means: "A topic was deleted, alone or with its team or its owner's account.",
     subject: 'topic',
@@ -122,6 +124,12 @@ export const auditActions = {
   },
   'topic_token.deleted': { means: 'A topic token was deleted.', subject: 'topic_token', details: {} },
   'message.edited': { means: 'A manager of the topic edited a message.', subject: 'message', details: {} },
+  'message.acknowledged': { means: 'A message was acknowledged.', subject: 'message', details: {} },
+  'message.acknowledgement_withdrawn': {
+    means: 'An acknowledgement was withdrawn, so that the escalation started again.',
+    subject: 'message',
+    details: {},
+  },
   'message.deleted': { means: 'A manager of the topic deleted a message.', subject: 'message', details: {} },
   'team.created': { means: 'A team was created; its creator owns it.', subject: 'team', details: {} },
   'team.invited': { means: 'An address was invited to a team.', subject: 'team_invite', details: { role: 'text' } },

@@ -12,6 +12,8 @@ export type AuditThrough =
   | 'login'
   | 'api_key' // an account's credential
   | 'mail_link'
+  | 'push' // the link of a push
+  | 'topic_token' // an anonymous actor
   | 'refresh_token'
   | 'admin_token'
   | 'cli' // the operator

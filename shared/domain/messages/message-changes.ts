@@ -1,4 +1,5 @@
 import type { LogRecord } from './log-record.ts';
+import type { Acknowledgement } from './message-extras.ts';
 import { redacted, type Message, type StoredMessage } from './message.ts';
 
 /** The fields that an edit can replace; absent fields keep their values. */
@@ -25,6 +26,16 @@ export function editRecord(message: StoredMessage, edit: MessageEdit, now: numbe
 /** Returns the record of a deletion, without content, so that deleted content is not sent again. */
 export function deletionRecord(message: StoredMessage, now: number): LogRecord {
   return { type: 'message_deleted', timestamp: now, message: redacted(withoutOffset(message), now) };
+}
+
+/** Returns the record of an acknowledgement, or of its withdrawal. */
+export function acknowledgementRecord(
+  message: StoredMessage,
+  acknowledgement: Acknowledgement | null,
+  now: number,
+): LogRecord {
+  const type = acknowledgement === null ? 'message_unacknowledged' : 'message_acknowledged';
+  return { type, timestamp: now, message: { ...withoutOffset(message), acknowledgement } };
 }
 
 /** The log assigns an offset to each record. */

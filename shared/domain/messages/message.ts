@@ -40,6 +40,11 @@ export const messageLimits = {
   tagCodePoints: 64,
 } as const;
 
+/** Whether the message requires an acknowledgement or has a button for it. */
+export function hasEscalation({ requiresAck, actions }: Pick<Message, 'requiresAck' | 'actions'>): boolean {
+  return requiresAck || actions.some(({ action }) => action === 'ack');
+}
+
 /** Returns the tombstone of a deleted message: its metadata without content. */
 export function redacted<M extends Message>(message: M, deletedAt: number): M {
   return { ...message, ...noExtras, message: '', title: null, tags: [], isDeleted: true, deletedAt };

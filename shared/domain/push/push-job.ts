@@ -1,11 +1,22 @@
 import type { Platform } from './device.ts';
+import type { PageName } from '../escalation/escalation-state.ts';
+import { ledgerKey } from '../escalation/ledger-key.ts';
 import type { Priority } from '../messages/message.ts';
 
 /**
  * Jobs of the notifier's queues. They contain IDs only. The worker looks up message text and push tokens when a job
  * runs, so that the text is current and the queue contains no content.
  */
-export type PushJob = PageJob | SendJob | TestPushJob | ReceiptsJob | RenotifyTopicJob | SummaryJob | ReplaceJob;
+export type PushJob =
+  | PageJob
+  | StepJob
+  | SendJob
+  | TestPushJob
+  | ReceiptsJob
+  | RenotifyTopicJob
+  | SummaryJob
+  | ReplaceJob
+  | AcknowledgedJob;
 
 /** Push to a page of the topic's recipients. */
 export interface PageJob {
@@ -21,6 +32,16 @@ export interface PageJob {
    * status.
    */
   readonly renotify?: string | undefined;
+  /** The repeat of an escalation; absent for the first push of the message. */
+  readonly page?: PageName | undefined;
+}
+
+/** Push a message to the users of a step of its escalation. */
+export interface StepJob {
+  readonly kind: 'step';
+  readonly messageId: string;
+  readonly topicId: string;
+  readonly page: PageName;
 }
 
 /** Push a topic's messages of a period again to devices that missed them. */
@@ -44,6 +65,8 @@ export interface SendJob {
   /** The platform of all targets; absent in jobs of older versions. */
   readonly platform?: Platform;
   readonly targets: readonly PushTargetIds[];
+  /** The page of an escalation; absent for the first push of the message. */
+  readonly page?: PageName | undefined;
   /** The number of earlier attempts, at least 1. */
   readonly round: number;
   /** No retries after this time; failures then become dead letters. */
@@ -70,6 +93,7 @@ export interface ReceiptsJob {
   readonly messageId: string;
   readonly topicId: string;
   readonly platform: Platform;
+  readonly page?: PageName | undefined;
   /** When the push tokens were read. */
   readonly sentAt: number;
   readonly pushes: readonly (PushTargetIds & { readonly ticket: string })[];
@@ -93,6 +117,22 @@ export interface ReplaceJob {
   readonly topicId: string;
   /** Time of the edit or deletion. */
   readonly changedAt: number;
+  /** The last device of the previous page; null for the first page. */
+  readonly after: string | null;
+  /** Only these devices, for a retry; absent: the devices of the page. */
+  readonly deviceIds?: readonly string[];
+  /** The number of earlier attempts. */
+  readonly round?: number;
+}
+
+/** Replace the notifications of an acknowledged message, on a page of the devices that one of its pages reached. */
+export interface AcknowledgedJob {
+  readonly kind: 'acknowledged';
+  readonly messageId: string;
+  readonly topicId: string;
+  readonly acknowledgedAt: number;
+  /** 0: the first push; n: the n-th page of the escalation. */
+  readonly pageIndex: number;
   /** The last device of the previous page; null for the first page. */
   readonly after: string | null;
   /** Only these devices, for a retry; absent: the devices of the page. */
@@ -136,13 +176,23 @@ export interface QueuedPush {
 
 /** Returns the job of a page. Its ID consists of message and page, so that a repeated record is processed once. */
 export function pageJob(page: Omit<PageJob, 'kind'>, priority: Priority): QueuedPush {
-  const prefix = page.renotify === undefined ? `push.${page.messageId}` : `renotify.${page.renotify}.${page.messageId}`;
+  const of = ledgerKey(page.messageId, page.page);
+  const prefix = page.renotify === undefined ? `push.${of}` : `renotify.${page.renotify}.${of}`;
   // New messages run before replays.
   const place = queuePriority(priority) + (page.renotify === undefined ? 0 : 5);
   return {
     id: page.after === null ? prefix : `${prefix}.${page.after}`,
     data: { kind: 'walk', ...page },
     priority: place,
+  };
+}
+
+/** Returns the job of a step. Its ID contains the step, so that a repeated decision takes it once. */
+export function stepJob(step: Omit<StepJob, 'kind'>, priority: Priority): QueuedPush {
+  return {
+    id: `push.${ledgerKey(step.messageId, step.page)}`,
+    data: { kind: 'step', ...step },
+    priority: queuePriority(priority),
   };
 }
 
@@ -204,6 +254,18 @@ export function replaceJob(page: Omit<ReplaceJob, 'kind'>, delayMs = 0): QueuedP
   const { messageId, changedAt, after, deviceIds, round = 0 } = page;
   const id = `replace.${messageId}.${changedAt}.${deviceIds?.[0] ?? after ?? 'first'}.${round}`;
   return { id, data: { kind: 'replace', ...page }, priority: queuePriority(1), delayMs };
+}
+
+/** Returns the job that replaces the notifications of an acknowledged message, or retries it. */
+export function acknowledgedJob(page: Omit<AcknowledgedJob, 'kind'>, delayMs = 0): QueuedPush {
+  const { messageId, acknowledgedAt, pageIndex, after, deviceIds, round = 0 } = page;
+  const of = `acknowledged.${messageId}.${acknowledgedAt}.${pageIndex}`;
+  return {
+    id: `${of}.${deviceIds?.[0] ?? after ?? 'first'}.${round}`,
+    data: { kind: 'acknowledged', ...page },
+    priority: queuePriority(1),
+    delayMs,
+  };
 }
 
 function queuePriority(priority: Priority): number {

@@ -1,3 +1,5 @@
+import type { EscalationPolicy } from '../escalation/escalation-policy.ts';
+
 export type AccessLevel = 'public' | 'private';
 
 /** A topic. Times are milliseconds since the epoch. */
@@ -24,6 +26,8 @@ export interface Topic {
   readonly retentionDays: number | null;
   /** Legal hold, set by the operator: messages do not expire and the topic cannot be deleted. */
   readonly isHeld: boolean;
+  /** What happens until a message is acknowledged; null: messages require no acknowledgement. */
+  readonly escalation: EscalationPolicy | null;
   /** Updated in the commit that adds or removes a subscription. */
   readonly subscriberCount: number;
   /** Time of the last publish, or of the creation; delayed by some seconds. Lists are sorted by it. */

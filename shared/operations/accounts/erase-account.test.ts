@@ -8,6 +8,7 @@ import {
   newLogin,
   newMember,
   newMessage,
+  newPolicy,
   newSubscription,
   newTeam,
   newTopic,
@@ -23,6 +24,8 @@ import { auditEntries, auditOrigins } from '../../collections/audit-log.ts';
 import { collections } from '../../collections/collections.ts';
 import { consents } from '../../collections/consents.ts';
 import { apiKeys, loginSessions, topicTokens } from '../../collections/credentials.ts';
+import { newEscalation } from '../escalation/escalation-times.ts';
+import { escalationAccounts, escalations } from '../../collections/escalation/escalations.ts';
 import { devices } from '../../collections/devices-collection.ts';
 import { eraseAccount, findErasures, type EraseAccountDeps } from './erase-account.ts';
 import { identities } from '../../collections/identities.ts';
@@ -74,7 +77,15 @@ async function accountWithData(): Promise<{
     documents.insert(collection, document);
   const team = await insert(teams, newTeam(userId));
   const foreignTeam = await insert(teams, newTeam(other.id));
-  const foreignTopic = await insert(topics, newTopic(other.id, { subscriberCount: 2 }));
+  const to = { kind: 'users', userIds: [other.id, userId], teamRole: null } as const;
+  const escalation = newPolicy({ steps: [{ afterMs: 60_000, to }], setBy: userId });
+  const foreignTopic = await insert(topics, newTopic(other.id, { subscriberCount: 2, escalation }));
+  await insert(escalations, {
+    ...newEscalation(newMessage(foreignTopic.id), null, { now: 1, ackKey: 'k' }),
+    acknowledgement: { at: 1, by: { kind: 'account', name: user.username, accountId: userId }, note: null },
+    ackUserId: userId,
+  });
+  await insert(escalationAccounts, { id: newId(), topicId: foreignTopic.id, userId });
   await documents.commit(Array.from({ length: 120 }, () => write.insert(topics, newTopic(userId))));
   const topic = await insert(topics, newTopic(userId, { teamId: team.id }));
   await publish(engine, topic, newMessage(topic.id));
@@ -210,6 +221,8 @@ const handledFields: Readonly<Record<string, string>> = {
   'addressChanges.oldEmail': 'erased',
   'identities.userId': 'erased',
   'topicTokens.createdBy': 'erased',
+  'escalationAccounts.userId': 'erased',
+  'escalations.ackUserId': 'erased',
   'logConsumers.ownerId': 'erased',
   'topics.ownerId': 'erased',
   'auditOrigins.userId': 'erased',
@@ -257,7 +270,10 @@ async function expectOthersUnchanged({
   teamId,
   inviteId,
 }: Awaited<ReturnType<typeof accountWithData>>['foreign']): Promise<void> {
-  expect(await engine.documents.get(topics, topicId)).toMatchObject({ subscriberCount: 1 });
+  expect(await engine.documents.get(topics, topicId)).toMatchObject({
+    subscriberCount: 1,
+    escalation: { steps: [{ to: { userIds: [expect.any(String)] } }], setBy: null },
+  });
   expect(await engine.documents.get(teams, teamId)).not.toBeNull();
   expect(await engine.documents.get(teamInvites, inviteId)).not.toBeNull();
 }

@@ -15,6 +15,8 @@ import { mailTokens } from '../../collections/mail-tokens.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
 import { registrations } from '../../collections/registrations.ts';
 import { removeFound } from '../../documents/remove-found.ts';
+import { forgetAcknowledgements } from '../escalation/forget-acknowledgements.ts';
+import { removeFromPolicies } from '../escalation/remove-from-policies.ts';
 import { removeTeamOfNobody, type RemoveTeamDeps } from '../teams/remove-team.ts';
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
@@ -56,6 +58,8 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
       () => leaveTeams(deps, userId),
       () => unsubscribe(documents, userId),
       () => removeTokens(deps, userId),
+      () => removeFromPolicies(documents, userId, batchSize),
+      () => forgetAcknowledgements(documents, userId, batchSize),
       ...ownDocuments(documents, erasure),
       () => deps.deliveries.removeOfUser(userId, rowsAtOnce),
     ],

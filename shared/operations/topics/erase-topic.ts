@@ -1,5 +1,6 @@
 import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import type { Documents } from '../../ports/documents.ts';
+import { escalationAccounts, escalationChanges, escalations } from '../../collections/escalation/escalations.ts';
 import { topicTokens } from '../../collections/credentials.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
@@ -13,9 +14,9 @@ import { removeTeamSubscriptionsOf } from '../teams/subscriptions/run-team-subsc
 const batchSize = 500;
 
 /**
- * Erases the data of a deleted topic: tokens, consumers, subscriptions, also of a team, then messages with their
- * records, in at most `batchesMax` batches. Can be interrupted and run again at any point. Throws if the topic still
- * exists.
+ * Erases the data of a deleted topic: tokens, consumers, escalations, subscriptions, also of a team, then messages with
+ * their records, in at most `batchesMax` batches. Can be interrupted and run again at any point. Throws if the topic
+ * still exists.
  */
 export async function eraseTopic(
   deps: { documents: Documents; messages: MessageRetention },
@@ -29,6 +30,9 @@ export async function eraseTopic(
     [
       () => removeFound(documents, topicTokens, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
       () => removeFound(documents, logConsumers, { index: 'name', equals: { topicId }, limit: batchSize }),
+      () => removeFound(documents, escalations, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
+      () => removeFound(documents, escalationAccounts, { index: 'account', equals: { topicId }, limit: batchSize }),
+      () => removeFound(documents, escalationChanges, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
       () => removeFound(documents, subscriptions, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
       () => removeTeamSubscriptionsOf(documents, topicId),
       () => messages.removeTopic(topicId, batchSize),

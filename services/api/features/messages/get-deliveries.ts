@@ -1,9 +1,11 @@
 import { platforms, type Device } from '@tocsin/shared/domain/push/device.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
 import { whyUnsent } from '@tocsin/shared/domain/push/why-unsent.ts';
 import { deliveryStatuses, ledgerMs, type Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
+import { escalations } from '@tocsin/shared/collections/escalation/escalations.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { findOwnSubscription } from '@tocsin/shared/collections/subscriptions-collection.ts';
@@ -27,6 +29,16 @@ const countsSchema = z.object(
   Object.fromEntries(deliveryStatuses.map((status) => [status, z.int()])) as Record<Delivery['status'], z.ZodInt>,
 );
 
+const pageSchema = z.object({
+  kind: z.enum(['repeat', 'step']),
+  number: z.int().describe('Starts at 1 in each round.'),
+  round: z.int().describe('Each withdrawn acknowledgement starts a new round.'),
+  at: z.iso.datetime(),
+  skipped: z.string().nullable().describe('Why the page was skipped; null if it was sent.'),
+  deliveries: z.array(deliverySchema),
+  counts: countsSchema.nullable(),
+});
+
 /** `GET /api/messages/{message_id}/deliveries`: why the message reached or did not reach the caller's devices. */
 export function getDeliveries(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route {
   return route({
@@ -41,7 +53,12 @@ export function getDeliveries(deps: Pick<ApiDeps, 'directory' | 'engine'>): Rout
     scope: 'subscribe',
     success: {
       status: 200,
-      schema: z.object({ message_id: z.uuid(), deliveries: z.array(deliverySchema), counts: countsSchema.nullable() }),
+      schema: z.object({
+        message_id: z.uuid(),
+        deliveries: z.array(deliverySchema),
+        counts: countsSchema.nullable(),
+        pages: z.array(pageSchema).describe('The repeats and steps of the escalation, oldest first.'),
+      }),
       description: 'One entry per device, newest device first',
     },
     load: (context) => loadReadableMessage(deps, context),
@@ -52,10 +69,31 @@ export function getDeliveries(deps: Pick<ApiDeps, 'directory' | 'engine'>): Rout
           message_id: message.id,
           deliveries: await deliveriesOf(deps, message, { userId: context.account().userId, now: context.now }),
           counts: isManager ? await deps.engine.deliveries.counts(message.id) : null,
+          pages: await pagesOf(deps, message.id, { userId: context.account().userId, isManager }),
         },
       };
     },
   });
+}
+
+/** Returns the pages of the message's escalation, each with the rows of the account. */
+async function pagesOf(
+  { engine: { deliveries, documents } }: Pick<ApiDeps, 'engine'>,
+  messageId: string,
+  { userId, isManager }: { userId: string; isManager: boolean },
+): Promise<z.infer<typeof pageSchema>[]> {
+  const escalation = await documents.get(escalations, messageId);
+  const shown: z.infer<typeof pageSchema>[] = [];
+  for (const page of escalation?.pages ?? []) {
+    const key = ledgerKey(messageId, page);
+    const [rows, counts] = await Promise.all([
+      deliveries.find(key, { userId, limit: rowsMax }),
+      isManager ? deliveries.counts(key) : null,
+    ]);
+    const { kind, number, round, skipped } = page;
+    shown.push({ kind, number, round, at: toIso(page.at), skipped, deliveries: rows.map(rowJson), counts });
+  }
+  return shown;
 }
 
 /** Returns the account's devices with their ledger rows, then the ledger rows of removed devices. */

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { parseDuration } from '@tocsin/shared/domain/parse-duration.ts';
+import { parseDuration } from '@tocsin/shared/domain/duration.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import { timeOfId } from '@tocsin/shared/platform/ids.ts';
 import { nilId } from '../../live/resolve-position.ts';

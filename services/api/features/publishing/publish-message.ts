@@ -1,3 +1,4 @@
+import { requiresAck } from '@tocsin/shared/domain/escalation/escalation-policy.ts';
 import { actorOf, type Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
@@ -95,7 +96,7 @@ async function append(
     actions: fields.actions,
     iconUrl: fields.iconUrl,
     isSilent: fields.isSilent,
-    requiresAck: false,
+    requiresAck: requiresAck(topic.escalation, fields.priority),
     acknowledgement: null,
     publishedBy: actorOf(caller),
   };

@@ -15,7 +15,8 @@ export function sseRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>, names
       status: 200,
       schema: null,
       contentType: 'text/event-stream',
-      description: 'An event stream: ready, message, message_edited, message_deleted, ping',
+      description:
+        'An event stream: ready, message, message_edited, message_deleted, message_acknowledged, message_unacknowledged, ping',
     },
     ...(kind.errors === undefined ? {} : { errors: kind.errors }),
     async handle(context, input) {

@@ -87,6 +87,7 @@ function newTopic(
     createdAt: now,
     partition: choosePartition(id, deps.engine.eventLog.partitions),
     isHeld: false,
+    escalation: null,
     subscriberCount: 0,
     lastActivityAt: now,
   };

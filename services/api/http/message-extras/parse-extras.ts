@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { parseDuration } from '@tocsin/shared/domain/parse-duration.ts';
+import { parseDuration } from '@tocsin/shared/domain/duration.ts';
 import { extrasLimits } from '@tocsin/shared/domain/messages/message-extras.ts';
 
 const forbiddenSchemes = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:']);

@@ -16,7 +16,7 @@ const chapters: readonly { readonly name: string; readonly description: string; 
   {
     name: 'Messages',
     description: 'History, replay, search, edits.',
-    has: / \/\{topic\}\/json$| \/api\/topics\/\{name\}\/(log|messages|consumers)| \/api\/messages\/| \/api\/\{topic_name\}\//,
+    has: / \/\{topic\}\/json$| \/api\/topics\/\{name\}\/(log|messages|consumers)| \/api\/messages\/| \/api\/\{topic_name\}\/| \/ack\//,
   },
   {
     name: 'Topics',

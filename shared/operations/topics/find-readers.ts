@@ -1,10 +1,10 @@
-import { mayUseTopic, type TopicAccess } from '@tocsin/shared/domain/topics/access.ts';
-import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
-import type { Role } from '@tocsin/shared/domain/teams/team.ts';
-import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { findMembers } from '@tocsin/shared/collections/teams.ts';
-import { users } from '@tocsin/shared/collections/users.ts';
+import { mayUseTopic, type TopicAccess } from '../../domain/topics/access.ts';
+import type { AccountCaller } from '../../domain/accounts/caller.ts';
+import type { Role } from '../../domain/teams/team.ts';
+import type { Topic } from '../../domain/topics/topic.ts';
+import type { Documents } from '../../ports/documents.ts';
+import { findMembers } from '../../collections/teams.ts';
+import { users } from '../../collections/users.ts';
 
 /** Returns which of the users (at most 1,000) may read the topic now, without disabled and deleted accounts. */
 export async function findReaders(
