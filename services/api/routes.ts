@@ -50,7 +50,7 @@ import { ackByPush } from './features/escalation/ack-by-push.ts';
 import { ackMessage } from './features/escalation/ack-message.ts';
 import { deleteEscalation } from './features/escalation/delete-escalation.ts';
 import { getEscalation } from './features/escalation/get-escalation.ts';
-import { listUnacknowledged } from './features/escalation/list-unacknowledged.ts';
+import { listUnacknowledged } from './features/messages/list-unacknowledged.ts';
 import { putEscalation } from './features/escalation/put-escalation.ts';
 import { unackMessage } from './features/escalation/unack-message.ts';
 import { getDevice } from './features/devices/get-device.ts';

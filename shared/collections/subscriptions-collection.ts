@@ -1,5 +1,5 @@
 import type { Subscription } from '../domain/push/subscription.ts';
-import type { TeamSubscription, TeamSubscriptionMember } from '../domain/teams/team-subscription.ts';
+import type { TeamSubscription, TeamSubscriptionMember } from '../domain/push/team-subscription.ts';
 import type { Collection, Documents } from '../ports/documents.ts';
 
 /** The maximum number of subscriptions per account. */

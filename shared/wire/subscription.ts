@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { badges, type QuietHours, type Subscription } from '../domain/push/subscription.ts';
-import type { TeamSettings, TeamSubscription } from '../domain/teams/team-subscription.ts';
+import type { TeamSettings, TeamSubscription } from '../domain/push/team-subscription.ts';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 import type { Topic } from '../domain/topics/topic.ts';
 import type { TopicExtras } from './topic.ts';

@@ -3,6 +3,7 @@ import { auditActions, type AuditAction } from '@tocsin/shared/domain/audit/audi
 import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { insertTeam } from '../support/arrange-by-store.ts';
+import { account, inTeam, inTopic, type Recorded } from '../support/audit-entries.ts';
 import { by, byCommand, byNobody, byOperator, bySystem } from '../support/audit-sources.ts';
 import { mailedLink } from '../support/mailbox.ts';
 import { newRegistration } from '../support/registration.ts';
@@ -10,7 +11,7 @@ import { runCommand } from '../support/run-command.ts';
 import { Client, createTopic, made } from '../support/stack.ts';
 import { useAuditLog, type Entry } from '../support/use-audit-log.ts';
 import { useAuditSubjects } from '../support/use-audit-subjects.ts';
-import { useStack, type Person } from '../support/use-stack.ts';
+import { useStack } from '../support/use-stack.ts';
 import { useStore } from '../support/use-store.ts';
 
 const stack = useStack();
@@ -18,19 +19,6 @@ const store = useStore();
 const { operator, logOf } = useAuditLog(stack);
 const { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf, policyOf, acknowledgedOf } =
   useAuditSubjects(stack);
-
-const account = ({ id, user: { username: name } }: Person) => ({ type: 'account', id, name });
-const inTeam = ({ id }: { id: string }) => ({ type: 'team', id });
-const inTopic = ({ id }: { id: string }) => ({ type: 'topic', id });
-
-/** The log entry of an action without ID, time and action name. */
-interface Recorded {
-  readonly actor: object;
-  readonly origin: object;
-  readonly subject: { type: string; id: string; name: string | null };
-  readonly within?: { type: string; id: string };
-  readonly details?: object;
-}
 
 /**
  * One action of each kind: performs it and returns the expected log entry. A string names the test that covers it
@@ -325,12 +313,8 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
   },
   'team.subscription_created': async () => {
     const { owner, team, subject, topic } = await teamSubscriptionOf();
-    return {
-      ...by(owner),
-      subject,
-      within: inTeam(team),
-      details: { topic_id: topic.id, for_all: true, mandatory: true },
-    };
+    const details = { topic_id: topic.id, for_all: true, mandatory: true };
+    return { ...by(owner), subject, within: inTeam(team), details };
   },
   'team.subscription_ended': async () => {
     const { owner, team, subject, topic } = await teamSubscriptionOf();
@@ -341,12 +325,8 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     const { team, invite, invitee } = await inviteOf();
     const token = (await mailedLink(invitee.email, 'team-invite')).hash.slice('#token='.length);
     await made(invitee.post('/api/teams/invites/accept', { token }));
-    return {
-      ...by(invitee),
-      subject: account(invitee),
-      within: inTeam(team),
-      details: { role: 'admin', invite_id: invite.id },
-    };
+    const details = { role: 'admin', invite_id: invite.id };
+    return { ...by(invitee), subject: account(invitee), within: inTeam(team), details };
   },
   'team.role_changed': async () => {
     const { owner, team, member } = await teamOf();

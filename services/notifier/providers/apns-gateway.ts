@@ -87,9 +87,9 @@ export function openApnsGateway(options: ApnsGatewayOptions): PushGateway {
     payloadBytesMax,
     send: (batch) => {
       leaveFormerToken();
-      const notificationOf = madeOnce((push) => build(toNotification(push, options.bundleId, clock())));
+      const notificationOf = madeOnce((push) => badgeable(build(toNotification(push, options.bundleId, clock()))));
       return sendEach(
-        { provider: 'APNs', sendOne: (push) => sendOne(push.pushToken, withBadge(notificationOf(push), push)) },
+        { provider: 'APNs', sendOne: (push) => sendOne(push.pushToken, notificationOf(push)(push.badge)) },
         batch,
       );
     },
@@ -118,8 +118,13 @@ function build(notification: apn.Notification): BuiltNotification {
 }
 
 /** The sequence cannot occur within a text, whose quotes are escaped. */
-function withBadge({ headers, body }: BuiltNotification, { badge }: PushRequest): BuiltNotification {
-  return { headers, body: badge === null ? body : body.replace('"aps":{', `"aps":{"badge":${badge},`) };
+const apsStart = '"aps":{';
+
+/** Returns the notification as a function of the badge. */
+function badgeable({ headers, body }: BuiltNotification): (badge: number | null) => BuiltNotification {
+  const at = body.indexOf(apsStart) + apsStart.length;
+  const [before, after] = [`${body.slice(0, at)}"badge":`, `,${body.slice(at)}`];
+  return (badge) => ({ headers, body: badge === null ? body : before + badge + after });
 }
 
 /** Internals of the library: how it assigns a push to a connection. */

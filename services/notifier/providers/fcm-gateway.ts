@@ -207,19 +207,23 @@ function fcmRequests(messaging: Messaging, sessions: FcmSessions, tokens: FcmAcc
       await post(path, headers, text);
     },
     toMany(message) {
-      const placeholder = randomUUID();
-      const composed = compose({ ...message, token: placeholder }).then(({ path, headers, text }) => {
-        const [before, after] = text.split(JSON.stringify(placeholder)) as [string, string];
-        return { path, headers, before, after };
-      });
+      const tokenPlaceholder = JSON.stringify(randomUUID());
+      const composed = compose({ ...message, token: JSON.parse(tokenPlaceholder) as string }).then(
+        ({ text, ...request }) => ({
+          ...request,
+          parts: text.split(RegExp(`(${tokenPlaceholder}|${countPlaceholder})`)),
+        }),
+      );
       return async ({ pushToken, badge }) => {
-        const { path, headers, before, after } = await composed;
-        const text = before + JSON.stringify(pushToken) + after;
-        await post(
-          path,
-          headers,
-          badge === null ? text : text.replace(countPlaceholder, `"notification_count":${badge}`),
+        const { path, headers, parts } = await composed;
+        const filled = parts.map((part) =>
+          part === tokenPlaceholder
+            ? JSON.stringify(pushToken)
+            : part === countPlaceholder
+              ? `"notification_count":${badge}`
+              : part,
         );
+        await post(path, headers, filled.join(''));
       };
     },
   };

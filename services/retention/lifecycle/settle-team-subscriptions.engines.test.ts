@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import { defaultMobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Team } from '@tocsin/shared/domain/teams/team.ts';
-import type { TeamSubscription } from '@tocsin/shared/domain/teams/team-subscription.ts';
+import type { TeamSubscription } from '@tocsin/shared/domain/push/team-subscription.ts';
 import { retentionQueue, teamSubscriptionJob } from '@tocsin/shared/domain/retention/retention-job.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
 import {

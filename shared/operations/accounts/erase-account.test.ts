@@ -288,7 +288,7 @@ test('removes all data of a deleted account and no data of others', async () => 
     await eraseAccount(
       deps((step) => steps.push(step)),
       user.id,
-      { now, batchesMax, lateWritesMs: lateWritesMs },
+      { now, batchesMax, lateWritesMs },
     ),
   ).toMatchObject({ hasMore: false });
   expect(await findErasures(engine.documents, 10)).toContain(user.id);
@@ -300,9 +300,7 @@ test('removes all data of a deleted account and no data of others', async () => 
     expect(await engine.documents.count(topicCleanups, { index: 'byTopic', equals: { topicId } })).toBe(1);
 
   // The rest of the account is removed once no late writes can arrive.
-  expect(
-    await eraseAccount(deps(), user.id, { now: now + lateWritesMs - 1, batchesMax, lateWritesMs: lateWritesMs }),
-  ).toEqual({
+  expect(await eraseAccount(deps(), user.id, { now: now + lateWritesMs - 1, batchesMax, lateWritesMs })).toEqual({
     removed: 0,
     hasMore: false,
   });
@@ -315,9 +313,7 @@ test('removes all data of a deleted account and no data of others', async () => 
     consentMethod: 'late',
     isActive: true,
   });
-  expect(
-    await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs: lateWritesMs }),
-  ).toEqual({
+  expect(await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs })).toEqual({
     removed: 1,
     hasMore: false,
   });
@@ -325,9 +321,7 @@ test('removes all data of a deleted account and no data of others', async () => 
   expect(await holding(user.email)).toEqual([]);
   expect(await engine.deliveries.removeOfUser(user.id, 10)).toBe(0);
   await expectOthersUnchanged(foreign);
-  expect(
-    await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs: lateWritesMs }),
-  ).toEqual({
+  expect(await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs })).toEqual({
     removed: 0,
     hasMore: false,
   });
@@ -342,12 +336,10 @@ test('completes an interrupted erasure in the next runs, also in concurrent ones
     const cut = deps(() => {
       if (steps++ === interruptAfter) throw new Error('the process died');
     });
-    await expect(
-      eraseAccount(cut, user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs }),
-    ).rejects.toThrow('the process died');
-    await Promise.all(
-      [1, 2].map(() => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs })),
+    await expect(eraseAccount(cut, user.id, { now: Date.now(), batchesMax, lateWritesMs })).rejects.toThrow(
+      'the process died',
     );
+    await Promise.all([1, 2].map(() => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs })));
     expect(await holding(user.id)).toEqual([]);
     await expectOthersUnchanged(foreign);
   }
@@ -358,8 +350,7 @@ test('stops after the maximum number of batches and reports that more remains', 
   const now = Date.now() - lateWritesMs;
   await removeAccount(engine.documents, user, { now, audit: testAudit });
   let runs = 0;
-  while ((await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax: 1, lateWritesMs: lateWritesMs })).hasMore)
-    runs += 1;
+  while ((await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax: 1, lateWritesMs })).hasMore) runs += 1;
   expect(runs).toBeGreaterThan(10);
   expect(await holding(user.id)).toEqual([]);
 });
@@ -374,7 +365,7 @@ test('keeps an account with a topic under legal hold, and keeps a later-held top
   const now = Date.now() - lateWritesMs;
   await removeAccount(engine.documents, user, { now, audit: testAudit });
   const held = await engine.documents.update(topics, free, { isHeld: true });
-  const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs });
+  const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs });
   expect(await erase()).toEqual({ removed: 0, hasMore: false });
   expect(await engine.documents.get(accountErasures, user.id)).not.toBeNull();
   await engine.documents.update(topics, held, { isHeld: false });
@@ -409,7 +400,7 @@ test("removes the audit log's personal data about login attempts to a never-veri
   for (const some of [attempts.slice(0, 550), attempts.slice(550)])
     await documents.commit(some.map((one) => write.insert(auditOrigins, one)));
   await documents.commit(await removeUnverified(documents, user, testAudit));
-  expect(await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs })).toEqual({
+  expect(await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs })).toEqual({
     removed: 600,
     hasMore: false,
   });
@@ -420,8 +411,7 @@ test("removes the audit log's personal data about login attempts to a never-veri
 test('never erases an existing account', async () => {
   const user = await engine.documents.insert(users, newUser());
   await engine.documents.insert(accountErasures, { id: user.id, email: user.email, requestedAt: 1 });
-  await expect(
-    eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs: lateWritesMs }),
-  ).rejects.toThrow('exists');
+  const run = { now: Date.now(), batchesMax, lateWritesMs };
+  await expect(eraseAccount(deps(), user.id, run)).rejects.toThrow('exists');
   await engine.documents.remove(accountErasures, user.id);
 });

@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Checkbox, Field, Form, Select, type FormValues } from '../../parts/form.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { topicPath } from '../../parts/paths.ts';
-import { priorities } from '../../parts/priorities.ts';
+import { priorities } from '../topic/notifications/priorities.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 import { loadInbox } from '../../state/inbox.ts';

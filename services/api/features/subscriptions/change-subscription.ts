@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
-import { boundChanges } from '@tocsin/shared/domain/teams/team-subscription.ts';
+import { boundChanges } from '@tocsin/shared/domain/push/team-subscription.ts';
 import type { Changes, Documents } from '@tocsin/shared/ports/documents.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';

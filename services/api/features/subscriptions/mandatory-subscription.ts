@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
-import type { TeamSubscription } from '@tocsin/shared/domain/teams/team-subscription.ts';
+import type { TeamSubscription } from '@tocsin/shared/domain/push/team-subscription.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { teamSubscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 

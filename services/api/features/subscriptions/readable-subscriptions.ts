@@ -2,7 +2,7 @@ import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
 import type { AccountCaller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { TeamSubscription } from '@tocsin/shared/domain/teams/team-subscription.ts';
+import type { TeamSubscription } from '@tocsin/shared/domain/push/team-subscription.ts';
 import { teamSubscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { removeSubscription } from '@tocsin/shared/operations/topics/remove-subscription.ts';
 import { findRoles } from '@tocsin/shared/collections/teams.ts';

@@ -1,4 +1,4 @@
-import type { TeamSubscription } from '../../../domain/teams/team-subscription.ts';
+import type { TeamSubscription } from '../../../domain/push/team-subscription.ts';
 import type { Documents, Write } from '../../../ports/documents.ts';
 import { retryStale } from '../../../documents/retry-stale.ts';
 import { updateWith } from '../../../documents/update-with.ts';

@@ -1,4 +1,4 @@
-import type { TeamSubscription } from '../../../domain/teams/team-subscription.ts';
+import type { TeamSubscription } from '../../../domain/push/team-subscription.ts';
 import type { Documents } from '../../../ports/documents.ts';
 import { paginateIndex } from '../../../documents/paginate-index.ts';
 import { removeFound } from '../../../documents/remove-found.ts';

@@ -1,6 +1,6 @@
 import type { Subscription } from '../../../domain/push/subscription.ts';
 import { defaultMobileSettings } from '../../../domain/push/subscription.ts';
-import { boundChanges, effectiveOf, type TeamSubscription } from '../../../domain/teams/team-subscription.ts';
+import { boundChanges, effectiveOf, type TeamSubscription } from '../../../domain/push/team-subscription.ts';
 import { write, type Documents, type Write } from '../../../ports/documents.ts';
 import { commitWithinQuota } from '../../../collections/quota-guards.ts';
 import {

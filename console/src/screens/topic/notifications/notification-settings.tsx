@@ -7,7 +7,7 @@ import { Loading } from '../../../parts/loading.tsx';
 import { useLoad } from '../../../parts/use-load.ts';
 import { loadInbox } from '../../../state/inbox.ts';
 import { ThisBrowser } from '../../devices/this-browser.tsx';
-import { priorities } from '../../../parts/priorities.ts';
+import { priorities } from './priorities.ts';
 import { TopicSubpage } from '../topic-subpage.tsx';
 import { DryRun } from './dry-run.tsx';
 import { QuietHoursBar } from './quiet-hours-bar.tsx';

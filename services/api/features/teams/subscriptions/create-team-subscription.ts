@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { defaultMobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
-import type { TeamSettings, TeamSubscription } from '@tocsin/shared/domain/teams/team-subscription.ts';
+import type { TeamSettings, TeamSubscription } from '@tocsin/shared/domain/push/team-subscription.ts';
 import { write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
 import type { Audit } from '@tocsin/shared/collections/audit-log.ts';
 import { commitWithinQuota, type Prepared } from '@tocsin/shared/collections/quota-guards.ts';

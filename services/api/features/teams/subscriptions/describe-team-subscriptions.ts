@@ -1,4 +1,4 @@
-import type { TeamSubscription } from '@tocsin/shared/domain/teams/team-subscription.ts';
+import type { TeamSubscription } from '@tocsin/shared/domain/push/team-subscription.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { findNamed, subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { defaultMobileSettings, type MobileSettings } from '../push/subscription.ts';
+import { defaultMobileSettings, type MobileSettings } from './subscription.ts';
 import { boundChanges, effectiveOf, type TeamSettings, type TeamSubscription } from './team-subscription.ts';
 
 const settings = (given: Partial<MobileSettings> = {}): MobileSettings => ({ ...defaultMobileSettings, ...given });

@@ -10,8 +10,8 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { queryInteger } from '../../http/paging.ts';
 import { route, type Route } from '../../http/route.ts';
-import { loadNamedTopic, namedTopic, namedTopicErrors } from '../messages/load-named-topics.ts';
-import { searchableTopics, spanOf, toSpanJson } from '../messages/searchable-topics.ts';
+import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topics.ts';
+import { searchableTopics, spanOf, toSpanJson } from './searchable-topics.ts';
 
 /** IDs per lookup. */
 const topicsAtOnce = 1_000;

@@ -1,4 +1,4 @@
-import type { MobileSettings } from '../push/subscription.ts';
+import type { MobileSettings } from './subscription.ts';
 
 /** The settings that a team sets. The switches and the quiet hours are the member's. */
 export type TeamSettings = Omit<MobileSettings, 'mobileEnabled' | 'webEnabled' | 'quietHours'>;
