@@ -282,6 +282,13 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(person.patch(`/api/${topic.name}/messages/${id}`, {}));
     return { ...by(person), subject: { type: 'message', id, name: null }, within: inTopic(topic) };
   },
+  'message.cancelled': async () => {
+    const { person, topic } = await topicOf();
+    const { id } = await made(person.post('/', { topic: topic.name, message: 'x', delay: '1h' }));
+    await made(person.delete(`/api/messages/scheduled/${id}`));
+    await made(person.delete(`/api/messages/scheduled/${id}`));
+    return { ...by(person), subject: { type: 'message', id, name: null }, within: inTopic(topic) };
+  },
   'message.deleted': async () => {
     const { person, topic } = await topicOf();
     const { id } = await made(stack.caller().publish(topic.name));

@@ -29,6 +29,8 @@ export const accessTable: Readonly<Record<string, Access>> = {
   'GET /api/messages/search': 'account',
   'GET /api/messages/recent': 'account',
   'GET /api/messages/activity': 'account',
+  'GET /api/messages/scheduled': 'account',
+  'DELETE /api/messages/scheduled/{scheduled_id}': 'account',
   'GET /api/messages/{message_id}/deliveries': 'account',
   'POST /api/messages/{message_id}/renotify': 'account',
   'DELETE /api/{topic_name}/messages/{message_id}': 'account',

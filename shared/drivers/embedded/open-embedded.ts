@@ -53,6 +53,7 @@ const migrations: readonly Migration[] = [
   { name: 'registrations, address changes, known networks, login sessions and audit entries', sql: '' },
   { name: 'browsers as devices, and the recipients by both flags', sql: '' },
   messageExtrasMigration,
+  { name: 'scheduled messages', sql: '' },
 ];
 
 const fileName = 'tocsin.db';

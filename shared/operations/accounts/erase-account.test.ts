@@ -8,6 +8,7 @@ import {
   newLogin,
   newMember,
   newMessage,
+  newScheduledMessage,
   newSubscription,
   newTeam,
   newTopic,
@@ -33,6 +34,7 @@ import { removeAccount } from './remove-account.ts';
 import type { RemovalStep } from '../teams/remove-team.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
 import { registrations } from '../../collections/registrations.ts';
+import { scheduledMessages } from '../../collections/messages/scheduled-messages.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { teamInvites } from '../../collections/team-invites.ts';
 import { teamMembers, teams } from '../../collections/teams.ts';
@@ -87,6 +89,8 @@ async function accountWithData(): Promise<{
   for (const holder of [userId, other.id]) await insert(subscriptions, newSubscription(holder, foreignTopic.id));
   await insert(subscriptions, newSubscription(userId, topic.id));
   await insert(devices, newDevice(userId));
+  await insert(scheduledMessages, newScheduledMessage(topic));
+  await insert(scheduledMessages, { ...newScheduledMessage(foreignTopic), guestId: userId, holderId: userId });
   await insert(quotaGuards, { id: userId });
   await insert(apiKeys, {
     id: newId(),
@@ -210,6 +214,9 @@ const handledFields: Readonly<Record<string, string>> = {
   'topicTokens.createdBy': 'erased',
   'logConsumers.ownerId': 'erased',
   'topics.ownerId': 'erased',
+  'scheduledMessages.topicOwnerId': 'erased',
+  'scheduledMessages.guestId': 'erased',
+  'scheduledMessages.holderId': 'erased',
   'auditOrigins.userId': 'erased',
   'auditOrigins.address': 'erased',
   'auditOrigins.userAgent': 'erased',
@@ -225,7 +232,7 @@ test('handles every field that can contain an account ID or address', () => {
     Object.keys(fields)
       .filter(
         (field) =>
-          /user|owner|email|address|creat(ed)?By|invitedBy|author|holder/i.test(field) &&
+          /user|owner|guest|email|address|creat(ed)?By|invitedBy|author|holder/i.test(field) &&
           fields[field as keyof typeof fields] === 'text' &&
           !/^username/.test(field),
       )

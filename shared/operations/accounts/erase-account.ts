@@ -15,6 +15,7 @@ import { mailTokens } from '../../collections/mail-tokens.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
 import { registrations } from '../../collections/registrations.ts';
 import { removeFound } from '../../documents/remove-found.ts';
+import { eraseScheduledOf } from '../messages/erase-scheduled.ts';
 import { removeTeamOfNobody, type RemoveTeamDeps } from '../teams/remove-team.ts';
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
@@ -57,6 +58,7 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
       () => unsubscribe(documents, userId),
       () => removeTokens(deps, userId),
       ...ownDocuments(documents, erasure),
+      () => eraseScheduledOf(documents, userId, { limit: batchSize, now: at.now }),
       () => deps.deliveries.removeOfUser(userId, rowsAtOnce),
     ],
     at.batchesMax,

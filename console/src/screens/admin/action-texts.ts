@@ -34,6 +34,7 @@ export const actionTexts: Readonly<Record<AuditEntry['action'], string>> = {
   'topic.released': 'Legal hold ended',
   'topic.held_messages_read': 'Held messages downloaded',
   'message.edited': 'Message edited',
+  'message.cancelled': 'Scheduled message cancelled',
   'message.deleted': 'Message deleted',
   'team.created': 'Team created',
   'team.invited': 'Team invite created',
