@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   login: async () => (await import('./commands/login.ts')).loginCommand(),
   logout: async () => (await import('./commands/login.ts')).logoutCommand(),
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),
+  scheduled: async () => (await import('./commands/scheduled.ts')).scheduledCommand(),
   subscribe: async () => (await import('./commands/subscribe.ts')).subscribeCommand(),
   log: async () => (await import('./commands/log.ts')).logCommand(),
   user: async () => (await import('./commands/user.ts')).userCommand(),

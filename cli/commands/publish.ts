@@ -16,6 +16,8 @@ interface PublishOptions extends ServerOptions {
   readonly ttl?: string;
   readonly silent?: true;
   readonly sequenceId?: string;
+  readonly delay?: string;
+  readonly timezone: string;
   readonly patience: number;
   readonly json?: true;
 }
@@ -29,6 +31,7 @@ export function publishCommand(): Command {
       `
 Examples:
   tocsin publish backups 'Nightly backup finished' --tags nightly
+  tocsin publish standup 'In ten minutes' --delay 'tomorrow, 9:50am'
   make 2>&1 | tail -20 | tocsin publish builds --title 'The build failed' --priority high`,
     )
     .argument('<topic>')
@@ -47,6 +50,13 @@ Examples:
     .option('--ttl <duration>', 'how long the message lives, such as 30m; at most the retention of the topic')
     .option('--silent', 'push without sound, vibration or banner')
     .option('--sequence-id <id>', 'replace the earlier message with this ID')
+    .option('--delay <when>', 'publish later: 30m, 2 days, an ISO 8601 time, Unix seconds, or tomorrow, 10am')
+    .addOption(
+      new Option('--timezone <name>', 'time zone of --delay').default(
+        Intl.DateTimeFormat().resolvedOptions().timeZone,
+        'that of this machine',
+      ),
+    )
     .addOption(
       new Option('--patience <seconds>', 'how long to retry while the server is unavailable')
         .default(30)
@@ -70,7 +80,7 @@ Examples:
 
 /** The message's fields in the JSON of a publish. */
 function fieldsOf(options: PublishOptions): Record<string, unknown> {
-  const { title, priority, tags, markdown, click, action, icon, ttl, silent, sequenceId } = options;
+  const { title, priority, tags, markdown, click, action, icon, ttl, silent, sequenceId, delay, timezone } = options;
   return {
     title,
     priority,
@@ -82,5 +92,6 @@ function fieldsOf(options: PublishOptions): Record<string, unknown> {
     ttl,
     silent,
     sequence_id: sequenceId,
+    ...(delay === undefined ? {} : { delay, timezone }),
   };
 }

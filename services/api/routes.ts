@@ -85,6 +85,9 @@ import { renotifyMessage } from './features/messages/renotify-message.ts';
 import { searchMessages } from './features/messages/search-messages.ts';
 import { searchTopic } from './features/messages/search-topic.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
+import { cancelScheduled } from './features/publishing/scheduled/cancel-scheduled.ts';
+import { exportScheduled } from './features/publishing/scheduled/export-scheduled.ts';
+import { listScheduled } from './features/publishing/scheduled/list-scheduled.ts';
 import { publishToTopic } from './features/publishing/publish-to-topic.ts';
 import { createStreamSession } from './features/streams/create-stream-session.ts';
 import { streamTopicBySse, streamTopicByWebSocket } from './features/streams/stream-topic.ts';
@@ -166,6 +169,8 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     searchMessages(deps),
     listRecent(deps),
     getActivity(deps),
+    listScheduled(deps),
+    cancelScheduled(deps),
     getDeliveries(deps),
     renotifyMessage(deps),
     listUnacknowledged(deps),
@@ -233,6 +238,7 @@ function exportSections(deps: ApiDeps): ExportSection[] {
   return [
     exportTopics(deps),
     exportMessages(deps),
+    exportScheduled(deps),
     exportDevices(deps),
     exportApiKeys(deps),
     exportTopicTokens(deps),

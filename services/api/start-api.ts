@@ -14,6 +14,7 @@ import { Gauge, Registry } from 'prom-client';
 import { accessTokens } from './http/access-tokens.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { app } from './app.ts';
+import { startDelivering } from './features/publishing/scheduled/start-delivering.ts';
 import { Directory } from './directory/directory.ts';
 import { topicListings } from './directory/topic-listings.ts';
 import { topicSpans } from './directory/topic-spans.ts';
@@ -112,6 +113,8 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     };
     countStreams(deps);
     own.add(() => streams.endAll(drain));
+    const delivering = startDelivering(deps);
+    own.add(() => delivering.close());
     // First, accept no new connections, so that disconnected clients connect to another node.
     own.add(async () => {
       leaving.abort();

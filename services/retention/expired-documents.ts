@@ -1,5 +1,6 @@
 import { registrationLifetimeMs } from '@tocsin/shared/domain/accounts/registration.ts';
 import { addressChangeUndoMs } from '@tocsin/shared/domain/accounts/address-change.ts';
+import { endedScheduledKeptMs } from '@tocsin/shared/domain/messages/scheduled-message.ts';
 import { inviteKeptMs } from '@tocsin/shared/domain/teams/team.ts';
 import type { Collection, Document } from '@tocsin/shared/ports/documents.ts';
 import { addressChanges } from '@tocsin/shared/collections/address-changes.ts';
@@ -13,6 +14,7 @@ import { messageLocks } from '@tocsin/shared/collections/message-locks.ts';
 import { messageSequences } from '@tocsin/shared/collections/message-sequences.ts';
 import { registrations } from '@tocsin/shared/collections/registrations.ts';
 import { retentionRuns } from '@tocsin/shared/collections/retention-runs.ts';
+import { scheduledMessages } from '@tocsin/shared/collections/messages/scheduled-messages.ts';
 import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
 import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
 import type { RetentionDeps } from './sweep/retention-deps.ts';
@@ -51,6 +53,7 @@ export const expiredDocuments: readonly ExpiredDocuments[] = [
   row('remove-message-locks', messageLocks, 'byTime', hourMs),
   // A record of the message can be read again while the message has not expired.
   row('remove-ended-escalations', escalations, 'byExpiry', hourMs),
+  row('remove-ended-scheduled-messages', scheduledMessages, 'byEnd', endedScheduledKeptMs),
   row('remove-old-audit-entries', auditOrigins, 'byTime', auditRetention),
   row('remove-old-audit-entries', auditEntries, 'byTime', auditRetention),
   row('remove-old-reports', retentionRuns, 'byTime', 90 * dayMs),

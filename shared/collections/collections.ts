@@ -17,6 +17,7 @@ import { messageSequences } from './message-sequences.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
 import { registrations } from './registrations.ts';
 import { retentionRuns, retentionStates } from './retention-runs.ts';
+import { scheduledMessages } from './messages/scheduled-messages.ts';
 import { streamSessions } from './stream-sessions.ts';
 import { sweepPlaces } from './sweep-places.ts';
 import { teamInvites } from './team-invites.ts';
@@ -60,6 +61,7 @@ const all = [
   escalations,
   escalationAccounts,
   escalationChanges,
+  scheduledMessages,
 ];
 
 /** All collections. Drivers create their tables and models from this list when they open. */

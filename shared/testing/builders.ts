@@ -9,6 +9,7 @@ import type { Team, TeamMember } from '../domain/teams/team.ts';
 import { topicNameKey, type Topic } from '../domain/topics/topic.ts';
 import type { User } from '../domain/accounts/user.ts';
 import { idSource } from '../platform/ids.ts';
+import type { ScheduledMessage } from '../domain/messages/scheduled-message.ts';
 import type { Claim } from '../ports/deliveries.ts';
 import type { New } from '../ports/documents.ts';
 import { auditBy, bySystem, type Audit } from '../collections/audit-log.ts';
@@ -84,6 +85,30 @@ export function newPolicy(given: Partial<EscalationPolicy> = {}): EscalationPoli
     autoAckOnResolve: true,
     setBy: null,
     ...given,
+  };
+}
+
+/** A message of the topic's owner that waits for its time, in a minute. */
+export function newScheduledMessage(topic: Pick<Topic, 'id' | 'name' | 'ownerId'>): New<ScheduledMessage> {
+  const scheduledFor = Date.now() + 60_000;
+  const message = newMessage(topic.id, { timestamp: scheduledFor });
+  return {
+    id: message.id,
+    topicId: topic.id,
+    topicName: topic.name,
+    topicOwnerId: topic.ownerId,
+    teamId: null,
+    publisher: { kind: 'account', userId: topic.ownerId, keyId: null },
+    guestId: null,
+    holderId: topic.ownerId,
+    message,
+    scheduledFor,
+    ttlMs: null,
+    dueAt: scheduledFor,
+    attemptExpiresAt: null,
+    state: 'scheduled',
+    reason: null,
+    endedAt: null,
   };
 }
 

@@ -142,7 +142,6 @@ const recordings: readonly Recording[] = [
       Title: 'Watchtower updates',
       Priority: 'high',
       Tags: 'whale,update',
-      Delay: '10s',
       Actions: 'view, Open, https://example.org;http, Do, https://example.org',
       Click: 'https://example.org',
       Attach: 'https://example.org/a',

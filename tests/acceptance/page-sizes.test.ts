@@ -19,6 +19,11 @@ beforeAll(async () => {
   await inBatches(messageCount, async (index) => {
     expect((await publishers[index % 5]!.call('POST', `/${topic.name}`, { text: `${index}` })).status).toBe(200);
   });
+  const schedulers = Array.from({ length: 3 }, () => new Client());
+  const scheduled = { text: 'x', headers: { Delay: '1d' } };
+  const schedule = async (index: number) =>
+    expect((await schedulers[index % 3]!.call('POST', `/${topic.name}`, scheduled)).status).toBe(200);
+  await inBatches(101, schedule, 3);
 }, 120_000);
 
 async function inBatches(count: number, act: (index: number) => Promise<unknown>, size = 20): Promise<void> {
@@ -34,6 +39,7 @@ test.each([
   ['/api/topics/public', 50, 100],
   ['/api/topics/{name}/messages', 50, 100],
   ['/api/messages/search', 50, 100],
+  ['/api/messages/scheduled', 50, 100],
   ['/api/messages/recent', 100, 200],
   ['/{name}/json', 50, 100],
   ['/api/topics/{name}/log', 100, 1_000],
@@ -64,6 +70,7 @@ test.each([
   '/api/topics/public',
   '/api/topics/{name}/messages',
   '/api/messages/search',
+  '/api/messages/scheduled',
 ])('a numbered page of %s has 20 items by default and at most 100', async (form) => {
   const path = form.replace('{name}', topic.name);
   const lengthOf = async (query: string) => {

@@ -20,7 +20,7 @@ const rows = (keep: (route: Operation) => boolean) => table.filter(keep).map((ro
 
 /** The scope that a route requires; undefined if it requires none or accepts no key. */
 const rules: readonly (readonly [RegExp, Scope | undefined])[] = [
-  [/^(POST|PUT) \/(\{topic\})?$/, 'publish'],
+  [/^(POST|PUT) \/(\{topic\})?$|^DELETE \/api\/messages\/scheduled\//, 'publish'],
   [/ \/api\/messages\/\{message_id\}\/ack$/, 'publish'],
   [/^(PATCH|DELETE) \/api\/\{topic_name\}\/messages\/|\/renotify$/, 'topics:write'],
   [/ \/api\/topics\/\{name\}\/(messages|log|consumers)/, 'subscribe'],

@@ -42,6 +42,7 @@ const parameters: Readonly<Record<string, (world: World) => string>> = {
   topic_name: ({ topic }) => topic.name,
   topic_id: ({ topic }) => topic.id,
   message_id: ({ message }) => message.id,
+  scheduled_id: ({ scheduled }) => scheduled.id,
   key_id: ({ key }) => key.id,
   session_id: ({ login }) => login.id,
   token_id: ({ token }) => token.id,
@@ -119,6 +120,7 @@ test('returns 404, not 403, for objects of another account', async () => {
     `/api/devices/${world.device.id}`,
     `/api/subscriptions/${world.subscription.id}`,
     `/api/teams/invites/${world.invite.id}`,
+    `/api/messages/scheduled/${world.scheduled.id}`,
   ]) {
     expect({ path, status: (await stranger.delete(path)).status }).toEqual({ path, status: 404 });
   }
@@ -135,6 +137,7 @@ describe('a private topic', () => {
     ],
     ['search', () => stranger.get(`/api/messages/search?topic=${world.topic.name}`)],
     ['recent messages', () => stranger.get(`/api/messages/recent?topic=${world.topic.name}`)],
+    ['scheduled messages', () => stranger.get(`/api/messages/scheduled?topic=${world.topic.name}`)],
     ['activity', () => stranger.get(`/api/messages/activity?topics=${world.topic.name}`)],
     ['a stream of several topics', () => stranger.head(`/sse?topics=${world.topic.name}`)],
     [
@@ -147,7 +150,15 @@ describe('a private topic', () => {
   });
 
   test('does not appear in lists, searches or counts of a stranger', async () => {
-    const marks = [world.topic.name, world.topic.id, world.message.id, world.owner.id, world.team, world.owner.email];
+    const marks = [
+      world.topic.name,
+      world.topic.id,
+      world.message.id,
+      world.scheduled.id,
+      world.owner.id,
+      world.team,
+      world.owner.email,
+    ];
     const lists = table.filter(
       (operation) =>
         operation.method === 'GET' &&

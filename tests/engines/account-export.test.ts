@@ -36,7 +36,7 @@ test('gives the age of an account in whole days', async () => {
 });
 
 test('exports all parts of the account in one file, with items as in their lists', async () => {
-  const { owner, topic, teamTopic, texts } = await makeFullAccount(stack, store.documents());
+  const { owner, topic, teamTopic, texts, waitingTexts } = await makeFullAccount(stack, store.documents());
   const answer = await exportOf(owner);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('application/json');
@@ -47,6 +47,7 @@ test('exports all parts of the account in one file, with items as in their lists
   const names = [
     'topics',
     'messages',
+    'scheduled_messages',
     'devices',
     'api_keys',
     'topic_access_tokens',
@@ -93,6 +94,9 @@ test('exports all parts of the account in one file, with items as in their lists
   );
   expect(arrays.messages).toEqual(history.flat());
   expect(arrays.messages.map(({ message }: { message: string }) => message)).toEqual(texts);
+  const listed = (await owner.get('/api/messages/scheduled')).body.reverse();
+  expect(arrays.scheduled_messages).toEqual(listed);
+  expect(listed.map(({ message }: { message: string }) => message)).toEqual(waitingTexts);
   expect(arrays.devices).toEqual((await owner.get('/api/devices/my')).body);
   expect(arrays.api_keys).toMatchObject([{ name: 'ci', scopes: ['*'] }]);
   expect(arrays.topic_access_tokens).toEqual((await owner.get(`/api/topics/${topic.name}/access-tokens`)).body);
@@ -117,7 +121,7 @@ test('exports a new account', async () => {
   const { status, body } = await exportOf(owner);
   expect(status).toBe(200);
   const { export_metadata: _metadata, account: _account, statistics, audit_log: log, ...arrays } = body;
-  expect(Object.values(arrays)).toEqual([[], [], [], [], [], [], [], []]);
+  expect(Object.values(arrays)).toEqual([[], [], [], [], [], [], [], [], []]);
   expect(log).toMatchObject([{ action: 'login.succeeded' }]);
   expect(statistics).toEqual({
     total_topics: 0,

@@ -26,14 +26,14 @@ const holdsIdForLonger = /^(budgets|redis (budget|jobs)|doc_audit_entries|auditE
 test(
   "after deletion no store contains the account's email, name or texts, and after the erasure only the audit log contains its ID",
   async () => {
-    const { owner, topic, texts } = await makeFullAccount(stack);
+    const { owner, topic, texts, waitingTexts } = await makeFullAccount(stack);
     for (let sent = 0; sent < more; sent += publishesOfOne) {
       const client = new Client();
       await Promise.all(
         Array.from({ length: publishesOfOne }, () => made(client.call('POST', `/${topic.name}`, { text: texts[0]! }))),
       );
     }
-    const said = [owner.email, owner.user.username, owner.client.address, ...texts];
+    const said = [owner.email, owner.user.username, owner.client.address, ...texts, ...waitingTexts];
     let found = 0;
     for (const text of [owner.id, ...said]) {
       const places = await findTraces(testStack(), [text]);

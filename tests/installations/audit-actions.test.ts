@@ -287,6 +287,13 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     for (let times = 0; times < 2; times++) await made(person.delete(`/api/messages/${message.id}/ack`));
     return { ...by(person), subject: message, within: inTopic(topic) };
   },
+  'message.cancelled': async () => {
+    const { person, topic } = await topicOf();
+    const { id } = await made(person.post('/', { topic: topic.name, message: 'x', delay: '1h' }));
+    await made(person.delete(`/api/messages/scheduled/${id}`));
+    await made(person.delete(`/api/messages/scheduled/${id}`));
+    return { ...by(person), subject: { type: 'message', id, name: null }, within: inTopic(topic) };
+  },
   'message.deleted': async () => {
     const { person, topic } = await topicOf();
     const { id } = await made(stack.caller().publish(topic.name));

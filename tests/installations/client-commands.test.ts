@@ -92,6 +92,20 @@ test('publish sends where the message leads, its lifetime and its sequence', asy
   const again = await run(account, ['publish', name, 'The door is closed', '--sequence-id', 'door-4', '--json']);
   expect(JSON.parse(again.out)).toMatchObject({ id: message['id'], message: 'The door is closed', is_edited: true });
 }, 60_000);
+test('a message with a delay is listed with its time and can be cancelled', async () => {
+  const account = await createAccount(store);
+  const topic = await createTopic(account);
+  const delayed = ['--delay', 'tomorrow, 10am', '--timezone', 'Asia/Tokyo'];
+  const id = (await run(account, ['publish', topic.name, 'later', ...delayed])).out.trim();
+  const listed = async () => (await run(account, ['scheduled', 'list', '--topic', topic.name])).out;
+  expect(await listed()).toMatch(new RegExp(`^${id} {2}\\S+T01:00:00.000Z {2}scheduled {2}${topic.name} {2}later\n$`));
+  expect(await run(account, ['scheduled', 'cancel', id])).toEqual({ code: 0, out: '', error: '' });
+  expect(await listed()).toContain('cancelled');
+  expect(await run(account, ['scheduled', 'cancel', 'x'])).toMatchObject({
+    code: 1,
+    error: 'scheduled_id: must be a UUID\n',
+  });
+}, 180_000);
 
 test('exits with 1 and the reason if the server refuses, and with 2 on wrong usage', async () => {
   const account = await createAccount(store);

@@ -22,6 +22,8 @@ export interface FullAccount {
   readonly topicToken: string;
   /** Published texts that appear only in these messages. */
   readonly texts: readonly string[];
+  /** Texts of messages that wait for their time, in the owner's topic and in the other account's. */
+  readonly waitingTexts: readonly string[];
 }
 
 /** Makes a full account over HTTP. With `documents`, also adds the parts that have no endpoint. */
@@ -43,6 +45,9 @@ export async function makeFullAccount(stack: StackUse, documents?: Documents): P
   );
   await made(owner.publish(teamTopic.name, texts[2]));
   await made(owner.publish(otherTopic.name, 'to somebody else'));
+  const waitingTexts = [`in an hour ${randomUUID()}`, `in two hours ${randomUUID()}`];
+  await made(owner.post('/', { topic: topic.name, message: waitingTexts[0], delay: '1h' }));
+  await made(owner.post('/', { topic: otherTopic.name, message: waitingTexts[1], delay: '2h' }));
   const { key } = await made(owner.post('/api/keys', { name: 'ci' }));
   const { token: topicToken } = await made(
     owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 'reader', permissions: ['read'] }),
@@ -55,7 +60,7 @@ export async function makeFullAccount(stack: StackUse, documents?: Documents): P
   await made(owner.post('/auth/accept-terms', { accepted: true, consent_method: 'web_checkbox' }));
   await made(owner.post('/auth/password-reset/request', { email: owner.email }));
   if (documents !== undefined) await addStoredParts(documents, owner.id);
-  return { owner, other, topic, teamTopic, otherTopic, teamId, otherTeamId, key, topicToken, texts };
+  return { owner, other, topic, teamTopic, otherTopic, teamId, otherTeamId, key, topicToken, texts, waitingTexts };
 }
 
 /** Adds what an account has only after a login at a provider or a change of its address: a link and an old address. */

@@ -11,6 +11,7 @@ export interface World {
   readonly other: Person;
   readonly topic: { id: string; name: string };
   readonly message: { id: string };
+  readonly scheduled: { id: string };
   readonly key: { id: string };
   readonly login: { id: string };
   readonly token: { id: string };
@@ -51,6 +52,7 @@ export async function makeWorld(stack: StackUse): Promise<World> {
     invite,
     device,
     message: (await owner.publish(topic.name)).body,
+    scheduled: (await owner.post('/', { topic: topic.name, message: 'later', delay: '1d' })).body,
     key: (await owner.post('/api/keys', { name: 'k' })).body,
     login: (await owner.get('/auth/sessions')).body[0],
     token: (await owner.post(`/api/topics/${topic.name}/access-tokens`, { name: 't', permissions: ['read'] })).body,
@@ -71,6 +73,7 @@ export async function snapshotOf({ owner, topic, team }: World): Promise<unknown
     `/api/topics/${topic.name}/consumers`,
     `/${topic.name}/json`,
     `/api/topics/${topic.name}/log`,
+    '/api/messages/scheduled',
     '/api/keys',
     '/api/devices/my',
     '/api/subscriptions',
@@ -129,6 +132,7 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   'GET /api/messages/search': { path: () => '/api/messages/search' },
   'GET /api/messages/recent': { path: () => '/api/messages/recent' },
   'GET /api/messages/activity': { path: () => '/api/messages/activity' },
+  'GET /api/messages/scheduled': { path: () => '/api/messages/scheduled' },
   'PATCH /api/{topic_name}/messages/{message_id}': {
     path: (world) => `/api/${world.topic.name}/messages/${world.message.id}`,
     body: () => ({ message: 'changed', title: 'changed' }),

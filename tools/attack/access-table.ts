@@ -32,6 +32,8 @@ export const accessTable: Readonly<Record<string, Access>> = {
   'GET /api/messages/search': 'account',
   'GET /api/messages/recent': 'account',
   'GET /api/messages/activity': 'account',
+  'GET /api/messages/scheduled': 'account',
+  'DELETE /api/messages/scheduled/{scheduled_id}': 'account',
   'GET /api/messages/{message_id}/deliveries': 'account',
   'POST /api/messages/{message_id}/renotify': 'account',
   'GET /api/messages/unacknowledged': 'account',

@@ -130,6 +130,7 @@ export const auditActions = {
     subject: 'message',
     details: {},
   },
+  'message.cancelled': { means: 'A scheduled message was cancelled.', subject: 'message', details: {} },
   'message.deleted': { means: 'A manager of the topic deleted a message.', subject: 'message', details: {} },
   'team.created': { means: 'A team was created; its creator owns it.', subject: 'team', details: {} },
   'team.invited': { means: 'An address was invited to a team.', subject: 'team_invite', details: { role: 'text' } },

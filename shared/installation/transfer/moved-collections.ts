@@ -31,6 +31,7 @@ export const movedCollections: Readonly<Record<string, true | string>> = {
   escalations: true,
   escalationAccounts: true,
   escalationChanges: true,
+  scheduledMessages: true,
   quotaGuards: 'only detect concurrent writes; created when needed',
   messageLocks: 'belong to changes in progress, which do not exist during an export',
   sweepPlaces: 'store the progress of a sweep, which starts again',

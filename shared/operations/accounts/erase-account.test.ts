@@ -9,6 +9,7 @@ import {
   newMember,
   newMessage,
   newPolicy,
+  newScheduledMessage,
   newSubscription,
   newTeam,
   newTopic,
@@ -37,6 +38,7 @@ import type { RemovalStep } from '../teams/remove-team.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
 import { registrations } from '../../collections/registrations.ts';
 import { subscriptions, teamSubscriptionMembers } from '../../collections/subscriptions-collection.ts';
+import { scheduledMessages } from '../../collections/messages/scheduled-messages.ts';
 import { teamInvites } from '../../collections/team-invites.ts';
 import { teamMembers, teams } from '../../collections/teams.ts';
 import { topicCleanups } from '../../collections/topic-cleanups.ts';
@@ -100,6 +102,8 @@ async function accountWithData(): Promise<{
   await insert(devices, newDevice(userId));
   const naming = { id: newId(), teamSubscriptionId: newId(), teamId: foreignTeam.id, userId };
   await insert(teamSubscriptionMembers, naming);
+  await insert(scheduledMessages, newScheduledMessage(topic));
+  await insert(scheduledMessages, { ...newScheduledMessage(foreignTopic), guestId: userId, holderId: userId });
   await insert(quotaGuards, { id: userId });
   await insert(apiKeys, {
     id: newId(),
@@ -225,6 +229,9 @@ const handledFields: Readonly<Record<string, string>> = {
   'escalations.ackUserId': 'erased',
   'logConsumers.ownerId': 'erased',
   'topics.ownerId': 'erased',
+  'scheduledMessages.topicOwnerId': 'erased',
+  'scheduledMessages.guestId': 'erased',
+  'scheduledMessages.holderId': 'erased',
   'auditOrigins.userId': 'erased',
   'auditOrigins.address': 'erased',
   'auditOrigins.userAgent': 'erased',
@@ -241,7 +248,7 @@ test('handles every field that can contain an account ID or address', () => {
     Object.keys(fields)
       .filter(
         (field) =>
-          /user|owner|email|address|creat(ed)?By|invitedBy|author|holder/i.test(field) &&
+          /user|owner|guest|email|address|creat(ed)?By|invitedBy|author|holder/i.test(field) &&
           fields[field as keyof typeof fields] === 'text' &&
           !/^username/.test(field),
       )

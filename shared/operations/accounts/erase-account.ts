@@ -17,6 +17,7 @@ import { registrations } from '../../collections/registrations.ts';
 import { removeFound } from '../../documents/remove-found.ts';
 import { forgetAcknowledgements } from '../escalation/forget-acknowledgements.ts';
 import { removeFromPolicies } from '../escalation/remove-from-policies.ts';
+import { eraseScheduledOf } from '../messages/erase-scheduled.ts';
 import { removeTeamOfNobody, type RemoveTeamDeps } from '../teams/remove-team.ts';
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
@@ -61,6 +62,7 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
       () => removeFromPolicies(documents, userId, batchSize),
       () => forgetAcknowledgements(documents, userId, batchSize),
       ...ownDocuments(documents, erasure),
+      () => eraseScheduledOf(documents, userId, { limit: batchSize, now: at.now }),
       () => deps.deliveries.removeOfUser(userId, rowsAtOnce),
     ],
     at.batchesMax,

@@ -1,10 +1,20 @@
 import { expect, test } from '@jest/globals';
 import { topicNameKey, type Topic } from '../../domain/topics/topic.ts';
-import { newMember, newMessage, newSubscription, newTeam, newTopic, newId, newUser } from '../../testing/builders.ts';
+import {
+  newMember,
+  newMessage,
+  newScheduledMessage,
+  newSubscription,
+  newTeam,
+  newTopic,
+  newId,
+  newUser,
+} from '../../testing/builders.ts';
 import { publish } from '../../testing/test-engine.ts';
 import { useTestEngine } from '../../testing/use-test-engine.ts';
 import { cleanUpTopic, topicsToCleanUp } from './clean-up-topic.ts';
 import { topicTokens } from '../../collections/credentials.ts';
+import { scheduledMessages } from '../../collections/messages/scheduled-messages.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { teamMembers, teams } from '../../collections/teams.ts';
 import { newTopicCleanup, removeTopicWrites, topicCleanups } from '../../collections/topic-cleanups.ts';
@@ -43,22 +53,26 @@ test('removes all data of a deleted topic and no data of others', async () => {
       lastUsedAt: null,
     });
     for (let sent = 0; sent < 3; sent++) await publish(engine, topic, newMessage(topic.id));
+    await documents.insert(scheduledMessages, newScheduledMessage(topic));
   }
   const now = Date.now();
   await documents.commit(removeTopicWrites(gone, { id: newId(), now }));
   expect(
     await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
   ).toEqual({
-    removed: 5,
+    removed: 6,
     hasMore: false,
   });
   const left = async (topic: Topic) => [
     await subscribed(topic.id),
     await documents.count(topicTokens, { index: 'byTopic', equals: { topicId: topic.id } }),
     (await messages.newest(topic.id, { limit: 10, now })).length,
+    ...(await documents.find(scheduledMessages, { index: 'byTopic', equals: { topicId: topic.id }, limit: 10 })).map(
+      ({ state, message }) => [state, message.message],
+    ),
   ];
-  expect(await left(gone)).toEqual([0, 0, 0]);
-  expect(await left(kept)).toEqual([1, 1, 3]);
+  expect(await left(gone)).toEqual([0, 0, 0, ['dropped', '']]);
+  expect(await left(kept)).toEqual([1, 1, 3, ['scheduled', 'the pump stopped']]);
 });
 
 test('resumes an erasure, and ends after late writes are removed', async () => {

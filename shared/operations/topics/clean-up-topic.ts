@@ -42,7 +42,7 @@ function runCleanup(
 ): Promise<BatchReport> {
   switch (cleanup.kind) {
     case 'erase':
-      return eraseTopic(deps, cleanup.topicId, at.batchesMax);
+      return eraseTopic(deps, cleanup.topicId, at);
     case 'prune':
       return pruneSubscriptions(deps.documents, cleanup.topicId, at.batchesMax);
     case 'retain':

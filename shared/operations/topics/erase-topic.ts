@@ -4,6 +4,7 @@ import { escalationAccounts, escalationChanges, escalations } from '../../collec
 import { topicTokens } from '../../collections/credentials.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
+import { dropScheduledOfTopic } from '../messages/erase-scheduled.ts';
 import { removeFound } from '../../documents/remove-found.ts';
 import { runBatches, type BatchReport } from '../../documents/run-batches.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
@@ -14,14 +15,14 @@ import { removeTeamSubscriptionsOf } from '../teams/subscriptions/run-team-subsc
 const batchSize = 500;
 
 /**
- * Erases the data of a deleted topic: tokens, consumers, escalations, subscriptions, also of a team, then messages with
- * their records, in at most `batchesMax` batches. Can be interrupted and run again at any point. Throws if the topic
- * still exists.
+ * Erases the data of a deleted topic: tokens, consumers, escalations, subscriptions, also of a team, scheduled messages,
+ * then messages with their records, in at most `batchesMax` batches. Can be interrupted and run again at any point.
+ * Throws if the topic still exists.
  */
 export async function eraseTopic(
   deps: { documents: Documents; messages: MessageRetention },
   topicId: string,
-  batchesMax: number,
+  { batchesMax, now }: { readonly batchesMax: number; readonly now: number },
 ): Promise<BatchReport> {
   const { documents, messages } = deps;
   if ((await documents.get(topics, topicId)) !== null)
@@ -35,6 +36,7 @@ export async function eraseTopic(
       () => removeFound(documents, escalationChanges, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
       () => removeFound(documents, subscriptions, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
       () => removeTeamSubscriptionsOf(documents, topicId),
+      () => dropScheduledOfTopic(documents, topicId, { limit: batchSize, now }),
       () => messages.removeTopic(topicId, batchSize),
     ],
     batchesMax,

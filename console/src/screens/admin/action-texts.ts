@@ -38,6 +38,7 @@ export const actionTexts: Readonly<Record<AuditEntry['action'], string>> = {
   'message.edited': 'Message edited',
   'message.acknowledged': 'Message acknowledged',
   'message.acknowledgement_withdrawn': 'Acknowledgement withdrawn',
+  'message.cancelled': 'Scheduled message cancelled',
   'message.deleted': 'Message deleted',
   'team.created': 'Team created',
   'team.invited': 'Team invite created',

@@ -7,6 +7,7 @@ import { decodeHeader } from './decode-header.ts';
 import { parseActions } from '../../http/message-extras/parse-actions.ts';
 import { parseClick, parseFlag, parseIcon, parseTtl } from '../../http/message-extras/parse-extras.ts';
 import type { FieldParsers } from '../../http/message-extras/parse-fields.ts';
+import { parseDelay } from './parse-delay.ts';
 import type { RenderedMessage } from './templates/rendered-message.ts';
 
 /** The publisher's fields of a message, validated. */
@@ -19,6 +20,8 @@ export interface MessageFields extends Pick<MessageExtras, 'click' | 'actions' |
   /** Milliseconds until the message expires; null: the topic's retention. */
   readonly ttlMs: number | null;
   readonly sequenceId: string | null;
+  /** When to publish it, in milliseconds since the epoch; null for now. */
+  readonly scheduledFor: number | null;
 }
 
 /** Headers and query parameters of the fields; the first that is not empty counts. */
@@ -35,6 +38,8 @@ const aliases = {
   ttl: ['x-ttl', 'ttl'],
   silent: ['x-silent', 'silent'],
   sequence_id: ['x-sequence-id', 'sequence-id', 'sequence_id', 'sid'],
+  delay: ['x-delay', 'delay', 'x-at', 'at', 'x-in', 'in'],
+  timezone: ['x-timezone', 'timezone'],
 } as const;
 
 /** Those that a query may have only once; tags may be repeated. */
@@ -48,14 +53,17 @@ export interface FieldSources {
   readonly query: ReadonlyMap<string, readonly string[]>;
   /** The raw request target, to see the query's bytes before decoding. */
   readonly url: string;
+  /** The time of the request, to which a delay is relative. */
+  readonly now: number;
 }
 
 /** The sources of fields outside the body. Throws 422 for a repeated parameter that allows only one value. */
-export function sourcesOf({ request, searchParams }: RequestContext): FieldSources {
+export function sourcesOf({ request, searchParams, now }: RequestContext): FieldSources {
   return {
     headers: request.headers,
     query: searchParams.size === 0 ? noQuery : readQuery(searchParams),
     url: request.url ?? '',
+    now,
   };
 }
 
@@ -123,6 +131,7 @@ export function sideFields(
       isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
     ...extraFields((field) => fieldOf(sources, field)),
     sequenceId: () => parseSequenceId(fieldOf(sources, 'sequence_id')),
+    scheduledFor: () => parseDelay(fieldOf(sources, 'delay'), fieldOf(sources, 'timezone'), sources.now),
   };
 }
 

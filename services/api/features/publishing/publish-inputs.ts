@@ -20,6 +20,12 @@ const ttlRule = "How long the message lives: `30s` up to the topic's retention."
 const silentRule = '`true`, `yes` or `1`: pushed without sound, vibration or banner.';
 const sequenceRule =
   'At most 128 of `A-Z a-z 0-9 . _ -`: a later publish with the same value by the same publisher replaces the content of the message.';
+/** Of `delay`, for the OpenAPI document. */
+export const delayRule =
+  'Publishes the message later, 10 seconds to 30 days ahead: a duration such as `30m` or `2 days`, Unix seconds, an ISO 8601 time, or English such as `tomorrow, 10am`.';
+export const timezoneRule = 'IANA time zone of a `delay` without an offset, by default UTC.';
+export const publishedMeaning =
+  'The message, durable and readable; with `delay`, durable and published at `scheduled_for`';
 
 const said = (description: string, example: string) =>
   z
@@ -52,6 +58,8 @@ const headers = z.object({
     'The text if the body is empty; `\\n` is a line break. Also `Message`, `m`.',
     'Nightly backup finished',
   ),
+  'X-Delay': said(`${delayRule} Also \`Delay\`, \`X-At\`, \`At\`, \`X-In\`, \`In\`.`, '30m'),
+  'X-Timezone': said(`${timezoneRule} Also \`Timezone\`.`, 'Europe/Berlin'),
   'Idempotency-Key': z
     .string()
     .min(1)
@@ -74,6 +82,8 @@ const query = z.object({
   silent: said('As `X-Silent`.', 'true'),
   sequence_id: said('As `X-Sequence-ID`; also `sid`.', 'backup-1204'),
   message: said('As `X-Message`; also `m`.', 'Nightly backup finished'),
+  delay: said('As `X-Delay`; also `at`, `in`.', '30m'),
+  timezone: said('As `X-Timezone`.', 'Europe/Berlin'),
 });
 
 const templateRule = `The body is a webhook of this sender and is rendered as a message: ${templateNames.map((name) => `\`${name}\``).join(', ')}.`;
@@ -106,6 +116,7 @@ export const replayedHeader = {
 };
 
 export const publishErrors = {
+  403: 'No permission, or with `delay`, the limit of waiting messages is reached.',
   409: 'A publish with the same `Idempotency-Key` is in progress: retry shortly.',
   429: 'The rate limit of the account’s tier, or of the address without a credential, is reached.',
   503: 'The outcome is unknown, or a component is unavailable: a retry with the same `Idempotency-Key` cannot publish twice.',

@@ -1,11 +1,10 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { messageLimits } from '@tocsin/shared/domain/messages/message.ts';
-import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
+import { publishedSchema } from '@tocsin/shared/wire/scheduled-message.ts';
 import { z } from 'zod';
 import { parseJson, readBody } from '../../http/read-body.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { validate } from '../../http/validate.ts';
-import { messageView } from '../../http/load-topic.ts';
 import { headerOfIgnored, ignoredHeader, ignoredJsonFields } from './ignored-fields.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
 import {
@@ -22,9 +21,17 @@ import {
   type MessageFields,
 } from './message-fields.ts';
 import { parseFields } from '../../http/message-extras/parse-fields.ts';
+import { parseDelay } from './parse-delay.ts';
 import { publishMessage, type PublishDeps } from './publish-message.ts';
-import { jsonPublishInputs, publishErrors, replayedHeader } from './publish-inputs.ts';
-import { publishReply } from './publish-to-topic.ts';
+import {
+  delayRule,
+  jsonPublishInputs,
+  publishedMeaning,
+  publishErrors,
+  replayedHeader,
+  timezoneRule,
+} from './publish-inputs.ts';
+import { publishedJson, publishReply } from './publish-to-topic.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
 
 /** The fields that ntfy's clients send to the root; other fields are ignored. */
@@ -50,6 +57,11 @@ const jsonPublishSchema = z
     ttl: z.string('must be a duration such as 10m').nullish(),
     silent: z.union([z.boolean(), z.number(), z.string()], 'must be true or false').nullish(),
     sequence_id: z.string().nullish(),
+    delay: z
+      .union([z.number(), z.string()], 'must be a duration or a time')
+      .nullish()
+      .meta({ description: delayRule, examples: ['30m'] }),
+    timezone: z.string().nullish().describe(timezoneRule),
     ...ignoredJsonFields,
   })
   .meta({
@@ -78,8 +90,8 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
     errors: { ...publishErrors, 404: 'The topic does not exist.' },
     success: {
       status: 200,
-      schema: messageSchema.extend({ event: z.literal('message'), time: z.int(), expires: z.int() }),
-      description: 'The message, durable and readable',
+      schema: publishedSchema.extend({ event: z.literal('message'), time: z.int(), expires: z.int() }),
+      description: publishedMeaning,
       headers: { ...replayedHeader, ...ignoredHeader },
     },
     async handle(context) {
@@ -90,7 +102,7 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
       const { timestamp, expiresAt } = published.message;
       const body = {
-        ...toMessageJson(published.message, topic.name, await messageView(deps.directory, context.caller, topic)),
+        ...(await publishedJson(deps, context.caller, { published, topic })),
         event: 'message',
         time: Math.floor(timestamp / 1000),
         expires: Math.floor(expiresAt / 1000),
@@ -106,6 +118,10 @@ async function readJson(context: RequestContext): Promise<JsonPublish> {
     throw new AppError('unprocessable', 'body: must be a JSON object');
   return validate(jsonPublishSchema, value);
 }
+
+/** Clients of ntfy send every field, with empty texts for absent ones. */
+const givenText = (value: string | number | null | undefined): string | undefined =>
+  value === undefined || value === null || value === '' ? undefined : String(value);
 
 /** Headers and query supply fields that are absent or null in the JSON; present fields take precedence. */
 function mergeFields(context: RequestContext, json: JsonPublish): MessageFields {
@@ -123,5 +139,11 @@ function mergeFields(context: RequestContext, json: JsonPublish): MessageFields 
       (field) => (field === 'icon' ? (json.icon ?? json.icon_url) : json[field]) ?? fieldOf(sources, field),
     ),
     sequenceId: () => parseSequenceId(json.sequence_id ?? fieldOf(sources, 'sequence_id')),
+    scheduledFor: () =>
+      parseDelay(
+        givenText(json.delay) ?? fieldOf(sources, 'delay'),
+        givenText(json.timezone) ?? fieldOf(sources, 'timezone'),
+        sources.now,
+      ),
   });
 }

@@ -63,6 +63,7 @@ beforeEach(async () => {
     ...noExtras,
     ttlMs: null,
     sequenceId: null,
+    scheduledFor: null,
   };
   publishWith = (changed, idempotencyKey) =>
     publishMessage({ ...deps, ...changed }, caller, { topic, fields, idempotencyKey });

@@ -3,13 +3,14 @@ import { actorOf, type Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
-import { lifetimeMsOf, retentionDaysOf, tierInForce, type Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
+import { lifetimeMsOf, retentionDaysOf, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
 import { replaceInSequence } from './replace-in-sequence.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
+import { storeScheduled } from './store-scheduled.ts';
 
 export type PublishDeps = Pick<
   ApiDeps,
@@ -23,7 +24,10 @@ export interface PublishInput {
 }
 
 export interface Published {
-  readonly message: StoredMessage;
+  /** With its offset if it is on the log. */
+  readonly message: Message | StoredMessage;
+  /** When a message that is not on the log yet will be; null for others. */
+  readonly scheduledFor: number | null;
   /** Whether this is the result of an earlier publish with the same Idempotency-Key. */
   readonly isReplay: boolean;
   /** The rate limit after this publish; a replay does not count. */
@@ -31,7 +35,8 @@ export interface Published {
 }
 
 /**
- * Publishes a message: rate limit, reservation of the key, log, document. Resolves once it is durable on the log.
+ * Publishes a message: rate limit, reservation of the key, log, document. Resolves once it is durable on the log, or
+ * among the scheduled messages.
  *
  * Throws `limited` without counting, `conflict` while the key is in flight, and `unavailable` if the log did not accept
  * it in time: the outcome is then unknown, the rate limit is restored, and a retry with the same key can only
@@ -50,37 +55,47 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
           { caller, topicId: topic.id, key },
           now,
         );
-  if (state?.kind === 'published') return { message: state.message, isReplay: true, headers: {} };
-  const lifetimeMs = lifetimeMsOf(topic, retentionDaysOf(deps.config)[await ownerTier(deps, topic, now)]);
-  const expiresAt = now + lifetimeWithin(lifetimeMs, fields.ttlMs);
+  if (state?.kind === 'published') {
+    const { message, scheduledFor } = state;
+    return { message, scheduledFor, isReplay: true, headers: {} };
+  }
+  const { scheduledFor, ttlMs } = fields;
+  if (scheduledFor !== null && fields.sequenceId !== null)
+    throw new AppError('unprocessable', 'sequence_id: cannot be used with delay');
+  const lifetimeMs = lifetimeWithin(await lifetimeMsAt(deps, topic, now), ttlMs);
+  const timestamp = scheduledFor ?? now;
+  const expiresAt = timestamp + lifetimeMs;
 
   const budget = await deps.rateLimits.takePublish(caller, now);
   requireBudget(budget, now);
   let reservation: Reservation | undefined;
   try {
     const reserveId = async () => (reservation = await state?.reserve(id))?.messageId ?? id;
-    const publish = (messageId: string) => append(deps, caller, input, { id: messageId, timestamp: now, expiresAt });
-    const message = await (fields.sequenceId === null
-      ? publish(await reserveId())
-      : replaceInSequence(
-          deps,
-          { caller, topic, fields, sequenceId: fields.sequenceId, expiresAt },
-          { reserveId, publish },
-        ));
-    return { message, isReplay: false, headers: budget === null ? {} : rateLimitHeaders(budget) };
+    const make = (messageId: string) => newMessage(caller, input, { id: messageId, timestamp, expiresAt });
+    const publish = (messageId: string) => appendMessage(deps, topic, make(messageId));
+    const message =
+      scheduledFor !== null
+        ? await storeScheduled(deps.engine.documents, caller, { message: make(await reserveId()), scheduledFor, ttlMs })
+        : await (fields.sequenceId === null
+            ? publish(await reserveId())
+            : replaceInSequence(
+                deps,
+                { caller, topic, fields, sequenceId: fields.sequenceId, expiresAt },
+                { reserveId, publish },
+              ));
+    return { message, scheduledFor, isReplay: false, headers: budget === null ? {} : rateLimitHeaders(budget) };
   } catch (error) {
     await Promise.all([deps.rateLimits.refundPublish(budget, deps.clock()), reservation?.fail()]);
     throw error;
   }
 }
 
-async function append(
-  deps: PublishDeps,
+function newMessage(
   caller: Caller,
   { topic, fields }: PublishInput,
   made: Pick<Message, 'id' | 'timestamp' | 'expiresAt'>,
-): Promise<StoredMessage> {
-  const message: Message = {
+): Message {
+  return {
     ...made,
     topicId: topic.id,
     message: fields.message,
@@ -100,6 +115,17 @@ async function append(
     acknowledgement: null,
     publishedBy: actorOf(caller),
   };
+}
+
+/**
+ * Appends a new message to the log and resolves once it is also readable, or the wait for that is over. Throws
+ * `unavailable`: the outcome is then unknown.
+ */
+export async function appendMessage(
+  deps: Pick<ApiDeps, 'engine' | 'inlineStore'>,
+  topic: Topic,
+  message: Message,
+): Promise<StoredMessage> {
   const { nodeId } = deps.inlineStore;
   const record: LogRecord = {
     type: 'message',
@@ -122,8 +148,12 @@ function lifetimeWithin(retentionMs: number, ttlMs: number | null): number {
   return ttlMs ?? retentionMs;
 }
 
-/** The current tier of the topic's owner, which determines the retention. */
-async function ownerTier(deps: Pick<ApiDeps, 'directory'>, topic: Topic, now: number): Promise<Tier> {
+/** Returns the lifetime of a message that is published now; the current tier of the topic's owner applies. */
+export async function lifetimeMsAt(
+  deps: Pick<ApiDeps, 'config' | 'directory'>,
+  topic: Topic,
+  now: number,
+): Promise<number> {
   const owner = await deps.directory.user(topic.ownerId);
-  return owner === null ? 'FREE' : tierInForce(owner, now);
+  return lifetimeMsOf(topic, retentionDaysOf(deps.config)[owner === null ? 'FREE' : tierInForce(owner, now)]);
 }

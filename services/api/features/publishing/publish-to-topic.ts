@@ -1,4 +1,7 @@
-import { messageSchema, toMessageJson } from '@tocsin/shared/wire/message.ts';
+import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { toMessageJson } from '@tocsin/shared/wire/message.ts';
+import { publishedSchema, toWaitingJson } from '@tocsin/shared/wire/scheduled-message.ts';
 import type { RequestContext, Reply, Route } from '../../http/route.ts';
 import { route } from '../../http/route.ts';
 import { decodeUtf8, readBody } from '../../http/read-body.ts';
@@ -8,7 +11,7 @@ import { loadWritableTopic } from './load-writable-topic.ts';
 import { fieldOf, parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
 import { parseFields } from '../../http/message-extras/parse-fields.ts';
 import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
-import { publishErrors, replayedHeader, textPublishInputs } from './publish-inputs.ts';
+import { publishedMeaning, publishErrors, replayedHeader, textPublishInputs } from './publish-inputs.ts';
 import { parseIdempotencyKey } from './reserve-key.ts';
 import { renderTemplate } from './templates/render-template.ts';
 
@@ -26,8 +29,8 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
     reads: textPublishInputs,
     success: {
       status: 200,
-      schema: messageSchema,
-      description: 'The message, durable and readable',
+      schema: publishedSchema,
+      description: publishedMeaning,
       headers: { ...replayedHeader, ...ignoredHeader },
     },
     errors: publishErrors,
@@ -36,11 +39,7 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
       const fields = await readFields(context);
       const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
-      const body = toMessageJson(
-        published.message,
-        topic.name,
-        await messageView(deps.directory, context.caller, topic),
-      );
+      const body = await publishedJson(deps, context.caller, { published, topic });
       return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context)) });
     },
   });
@@ -58,6 +57,18 @@ async function readFields(context: RequestContext): Promise<MessageFields> {
     message: () => parseText(bytes.length > 0 ? decodeUtf8(bytes, 'message') : textField(sources)),
     ...sideFields(sources),
   });
+}
+
+/** Returns the message as the caller sees it, and if it was scheduled, its time. */
+export async function publishedJson(
+  { directory }: Pick<PublishDeps, 'directory'>,
+  caller: Caller,
+  { published: { message, scheduledFor }, topic }: { published: Published; topic: Topic },
+): Promise<object> {
+  const view = await messageView(directory, caller, topic);
+  return scheduledFor === null
+    ? toMessageJson(message, topic.name, view)
+    : toWaitingJson(message, { topicName: topic.name, view, scheduledFor });
 }
 
 /** Success is always 200, also for a replay of the same key. `ignored` is the result of `headerOfIgnored`. */

@@ -1,8 +1,9 @@
 import type { MessageReads } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { publisherId, type Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError, isUnavailable } from '@tocsin/shared/domain/errors.ts';
-import { redacted, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { redacted, type Message, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
+import { scheduledMessages } from '@tocsin/shared/collections/messages/scheduled-messages.ts';
 import { idempotencyKeyId, idempotencyKeys, type IdempotencyKey } from '@tocsin/shared/collections/idempotency-keys.ts';
 
 const lifetimeMs = 24 * 3_600_000;
@@ -13,7 +14,12 @@ export const keyCharactersMax = 128;
 /** The state of a key before a publish. */
 export type KeyState =
   /** The current message, redacted if deleted: a key must not reveal deleted content. */
-  | { readonly kind: 'published'; readonly message: StoredMessage }
+  | {
+      readonly kind: 'published';
+      readonly message: Message | StoredMessage;
+      /** The time of a scheduled message that is not on the log; null for others. */
+      readonly scheduledFor: number | null;
+    }
   /** Nothing is published yet; `reserve` stores the intent and resolves with the ID that the message must have. */
   | { readonly kind: 'free'; readonly reserve: (newId: string) => Promise<Reservation> };
 
@@ -56,7 +62,11 @@ export async function findKey(
       return {
         kind: 'published',
         message: message.deletedAt === null ? message : redacted(message, message.deletedAt),
+        scheduledFor: null,
       };
+    const scheduled = await deps.documents.get(scheduledMessages, live.messageId);
+    if (scheduled !== null)
+      return { kind: 'published', message: scheduled.message, scheduledFor: scheduled.scheduledFor };
     // By the clock of the reserving node, which may be ahead of this node's by more.
     if (!live.hasFailed && Math.abs(now - live.reservedAt) < abandonedAfterMs) throw inProgress();
   }

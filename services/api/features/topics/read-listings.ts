@@ -1,6 +1,7 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
+import { mergePage, readIndex } from '@tocsin/shared/documents/merge-indexes.ts';
 
 /** Topics that an index of the store returns by activity. */
 export interface Listing {
@@ -43,8 +44,10 @@ export async function readListings(
   const before = page.offset - skipped.reduce((sum, count) => sum + count, 0);
   // An equal share of each plus a margin; listings that need more are read again.
   const chunk = Math.min(chunkMax, Math.ceil(((before + page.limit) / listings.length) * chunkSlack));
-  const readers = listings.map((listing, index) => reader(documents, listing, { offset: skipped[index]!, chunk }));
-  return { topics: await merge(readers, before, page.limit), total };
+  const readers = listings.map((listing, index) =>
+    readIndex(documents, topics, { ...listing, descending: true, offset: skipped[index]!, limit: chunk }),
+  );
+  return { topics: await mergePage(readers, isBefore, { offset: before, limit: page.limit }), total };
 }
 
 /**
@@ -75,49 +78,6 @@ async function skip(
     skipped[first.index]! += leap;
     left -= leap;
   }
-}
-
-/** Reads a listing in chunks. Returns the next topic, undefined at the end. */
-interface Reader {
-  peek(): Promise<Topic | undefined>;
-  take(): void;
-}
-
-function reader(documents: Documents, listing: Listing, start: { offset: number; chunk: number }): Reader {
-  let { offset } = start;
-  let read: Topic[] = [];
-  let at = 0;
-  let isAtEnd = false;
-  return {
-    async peek() {
-      if (at === read.length && !isAtEnd) {
-        read = await documents.find(topics, { ...listing, descending: true, limit: start.chunk, offset });
-        offset += read.length;
-        at = 0;
-        isAtEnd = read.length < start.chunk;
-      }
-      return read[at];
-    },
-    take() {
-      at += 1;
-    },
-  };
-}
-
-/** Takes at most `before + limit` topics and keeps the last `limit`. */
-async function merge(readers: readonly Reader[], before: number, limit: number): Promise<Topic[]> {
-  const page: Topic[] = [];
-  for (let taken = 0; page.length < limit; taken++) {
-    let first: { reader: Reader; topic: Topic } | undefined;
-    for (const one of readers) {
-      const topic = await one.peek();
-      if (topic !== undefined && (first === undefined || isBefore(topic, first.topic))) first = { reader: one, topic };
-    }
-    if (first === undefined) break;
-    first.reader.take();
-    if (taken >= before) page.push(first.topic);
-  }
-  return page;
 }
 
 /** The order of every listing. */
