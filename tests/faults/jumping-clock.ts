@@ -5,7 +5,7 @@ import { join } from 'node:path';
 // the file named after its process ID. Timers continue as on a machine whose clock is set.
 const RealDate = Date;
 const realNow = RealDate.now.bind(RealDate);
-let aheadMs = 0;
+let aheadMs = Number(process.env['CLOCK_AHEAD_MS'] ?? 0);
 
 RealDate.now = () => realNow() + aheadMs;
 globalThis.Date = new Proxy(RealDate, {

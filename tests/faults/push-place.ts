@@ -7,6 +7,7 @@ import { pushQueues } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
@@ -19,6 +20,7 @@ const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.met
 export interface PushPlace {
   /** `env` contains the providers' addresses. The notifier is killed at the end of the test at the latest. */
   startNotifier(env: Readonly<Record<string, string>>): ChildProcess;
+  readonly config: Config;
   /** The number of waiting and active jobs in the push queues, also while a notifier runs. */
   jobsLeft(): Promise<number>;
   /** The stores; on the embedded engine only while no notifier runs. */
@@ -29,6 +31,7 @@ export function newPushPlace(engines: TestEngines | undefined, own: Closers): Pu
   const place = newTestPlace(engines);
   own.add(() => place.remove());
   return {
+    config: place.config,
     startNotifier(env) {
       const child = spawn(process.execPath, [main], {
         env: { ...process.env, ...place.env, ...env },

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { StepTarget } from '@tocsin/shared/domain/escalation/escalation-policy.ts';
 import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
+import { fanoutGroup } from '@tocsin/shared/domain/log/log-groups.ts';
 import { deletionRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
@@ -207,6 +208,8 @@ describe(`escalations, ${engineUnderTest}`, () => {
     });
     await at.start();
     await at.start();
+    const { eventLog, messages } = at.engine;
+    const fanout = await eventLog.consume({ group: fanoutGroup, onBatch: ({ records }) => messages.apply(records) });
     const message = await publishUrgent(topic);
     await eventually(async () => expect(await escalationOf(message)).not.toBeNull());
     jump(5 * minuteMs);
@@ -224,6 +227,7 @@ describe(`escalations, ${engineUnderTest}`, () => {
     expect(found).toMatchObject([{ priority: 5, publishedBy: { kind: 'system', name: 'escalation' } }]);
     expect(found[0]!.message).toBe(`Not acknowledged in ${topic.name}:\n\n${message.message}`);
     expect(at.expo.duplicates().size).toBe(0);
+    await fanout.close();
   });
 
   test('after an hour without a provider one current page goes out', async () => {
