@@ -12,6 +12,8 @@ let owner: Person;
 let topic: { id: string; name: string };
 /** The offsets of the topic's messages: 0 and 3 are kept, 1 and 2 expire. */
 let offsets: number[];
+/** The IDs of the topic's messages. */
+let ids: string[];
 /** A topic of which everything has expired. */
 let emptied: { id: string; name: string };
 let lastOfEmptied: number;
@@ -21,22 +23,26 @@ const consumer = (name: string) => `/api/topics/${topic.name}/consumers/${name}`
 
 const log = (query: string, name = topic.name) => new Client().call('GET', `/api/topics/${name}/log${query}`);
 
-async function publish(name: string, ttl?: string): Promise<number> {
+const publish = async (name: string, ttl?: string) => (await publishMessage(name, ttl)).offset;
+
+async function publishMessage(name: string, ttl?: string): Promise<{ offset: number; id: string }> {
   const headers: Record<string, string> = ttl === undefined ? {} : { TTL: ttl };
   const { status, body } = await new Client().call('POST', `/${name}`, { text: 'x', headers });
   expect(status).toBe(200);
-  return body.offset as number;
+  return body;
 }
 
 beforeAll(async () => {
   owner = await stack.person({ tier: 'TEAM' });
   [topic, emptied] = [await createTopic(owner), await createTopic(owner)];
   const other = await createTopic(owner);
-  offsets = [await publish(topic.name)];
+  const published = [await publishMessage(topic.name)];
   await publish(other.name);
-  offsets.push(await publish(topic.name, '30s'), await publish(topic.name, '30s'));
+  published.push(await publishMessage(topic.name, '30s'), await publishMessage(topic.name, '30s'));
   another = await publish(other.name, '30s');
-  offsets.push(await publish(topic.name));
+  published.push(await publishMessage(topic.name));
+  offsets = published.map(({ offset }) => offset);
+  ids = published.map(({ id }) => id);
   for (const [name, offset] of [
     ['all', offsets[0]],
     ['second', offsets[2]],
@@ -156,5 +162,24 @@ describe('a consumer', () => {
     expect((await owner.put(consumer('again'), { offset: offsets[0] })).body).toMatchObject({ lag: 2, lost: 0 });
     expect(await read()).toMatchObject({ lag: 2, lost: 0 });
     expect((await owner.put(consumer('second'), { offset: offsets[1] })).body).toMatchObject({ lag: 1, lost: 0 });
+  });
+});
+
+describe('history', () => {
+  const since = (value: string) => new Client().call('GET', `/${topic.name}/json?since=${value}`);
+
+  test('says that messages after an expired one are gone, and names the first that can be read', async () => {
+    const answer = await since(ids[1]!);
+    expect(answer.body).toMatchObject({ messages: [{ id: ids[3] }], count: 1, recovered: false });
+    expect(answer.headers.get('X-Earliest-Id')).toBe(ids[0]);
+  });
+
+  test('has no such field if nothing after the start is gone', async () => {
+    for (const value of [ids[0]!, ids[2]!, ids[3]!, 'all']) {
+      const { body, headers } = await since(value);
+      expect(Object.keys(body)).toEqual(['messages', 'topic', 'count']);
+      expect(headers.get('X-Earliest-Id')).toBeNull();
+    }
+    expect((await new Client().call('GET', `/${topic.name}/json`)).body).not.toHaveProperty('recovered');
   });
 });
