@@ -22,6 +22,14 @@ interface LogRecord {
   readonly message: { readonly message: string; readonly title: string | null };
 }
 
+/** A line about records that expired before they were read. */
+interface Gap {
+  readonly type: 'gap';
+  readonly from_offset: number;
+  readonly to_offset: number;
+  readonly reason: string;
+}
+
 /** `tocsin log`: prints the records of a topic from a given offset. */
 export function logCommand(): Command {
   return withServerOptions(new Command('log'))
@@ -29,6 +37,8 @@ export function logCommand(): Command {
     .addHelpText(
       'after',
       `
+Records that have expired before they were read are reported on standard error.
+
 Examples:
   tocsin log backups --from-time 2030-01-31
   tocsin log backups --consumer archive --json >> backups.jsonl`,
@@ -119,9 +129,14 @@ class LogReader {
   }
 
   async #printRecord(line: string): Promise<void> {
-    const record = JSON.parse(line) as LogRecord;
-    await printLine(this.#options.json === true ? line : asLine(record));
-    this.#next = record.offset + 1;
+    const parsed = JSON.parse(line) as LogRecord | Gap;
+    if (isGap(parsed)) {
+      process.stderr.write(`${asWarning(parsed)}\n`);
+      this.#next = parsed.to_offset;
+      return;
+    }
+    await printLine(this.#options.json === true ? line : asLine(parsed));
+    this.#next = parsed.offset + 1;
     this.#left -= 1;
   }
 
@@ -140,6 +155,12 @@ class LogReader {
   #consumerPath(): string {
     return `${this.#path}/consumers/${encodeURIComponent(this.#options.consumer!)}`;
   }
+}
+
+const isGap = (line: LogRecord | Gap): line is Gap => line.type === 'gap';
+
+function asWarning({ from_offset: from, to_offset: to, reason }: Gap): string {
+  return forTerminal(`Gap: records from offset ${from} up to ${to} are gone (${reason})`);
 }
 
 function asLine({ offset, type, timestamp, message }: LogRecord): string {

@@ -72,7 +72,9 @@ import { refresh } from './features/logins/refresh.ts';
 import { deleteConsumer } from './features/log/delete-consumer.ts';
 import { getConsumer } from './features/log/get-consumer.ts';
 import { getLog } from './features/log/get-log.ts';
+import { leaseConsumer } from './features/log/lease-consumer.ts';
 import { listConsumers } from './features/log/list-consumers.ts';
+import { returnLease } from './features/log/return-lease.ts';
 import { setConsumer } from './features/log/set-consumer.ts';
 import { deleteMessage } from './features/messages/delete-message.ts';
 import { editMessage } from './features/messages/edit-message.ts';
@@ -184,6 +186,8 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     getConsumer(deps),
     setConsumer(deps),
     deleteConsumer(deps),
+    leaseConsumer(deps),
+    returnLease(deps),
     // Real time
     streamTopicBySse(deps),
     streamTopicsBySse(deps),

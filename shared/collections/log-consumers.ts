@@ -4,9 +4,20 @@ import type { Collection, Documents } from '../ports/documents.ts';
 
 export const logConsumers: Collection<LogConsumer> = {
   name: 'logConsumers',
-  fields: { topicId: 'text', ownerId: 'text', name: 'text', nameKey: 'text', offset: 'integer', updatedAt: 'time' },
+  fields: {
+    topicId: 'text',
+    ownerId: 'text',
+    name: 'text',
+    nameKey: 'text',
+    offset: 'integer',
+    updatedAt: 'time',
+    lost: 'integer',
+    lostUpTo: 'time',
+    leaseHash: 'text',
+    leaseUntil: 'time',
+  },
   uniqueKeys: { name: ['topicId', 'ownerId', 'nameKey'] },
-  indexes: { byOwner: ['ownerId', 'updatedAt'] },
+  indexes: { byOwner: ['ownerId', 'updatedAt'], byOffset: ['topicId', 'offset'] },
 };
 
 /** The maximum number of an owner's consumers per topic. */

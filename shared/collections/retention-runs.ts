@@ -13,6 +13,7 @@ export const retentionRuns: Collection<RetentionRun> = {
     bytes: 'integer',
     tiers: 'json',
     topics: 'json',
+    consumersBehind: 'json',
     outcome: 'text',
     interruptions: 'integer',
     leasedUntil: 'time',

@@ -31,17 +31,25 @@ export interface TopicCountersRow {
   readonly lastMessageAt: number | null;
 }
 
+/** The offset of a removed record. */
+export interface LostRecordRow {
+  readonly topicId: string;
+  readonly offset: number;
+}
+
 /** The row types that are not documents. Changes precede messages, because a stub exists only as its change. */
 export interface StoreRows {
   readonly topicFigures: TopicCountersRow;
   readonly changes: ChangeRow;
   readonly messages: MessageRow;
+  readonly lostRecords: LostRecordRow;
   readonly deliveries: Delivery;
 }
 export const storeParts = [
   'topicFigures',
   'changes',
   'messages',
+  'lostRecords',
   'deliveries',
 ] as const satisfies readonly (keyof StoreRows)[];
 

@@ -8,9 +8,13 @@ export const consumerSchema = z
     name: z.string(),
     offset: z.int().meta({ description: 'The next offset to read.' }),
     head: z.int().meta({ description: 'One more than the last offset of the topic.' }),
-    lag: z
+    lag: z.int().meta({
+      description:
+        'Number of records that are left to read. Above 10,000, the number of offsets between `offset` and `head`.',
+    }),
+    lost: z
       .int()
-      .meta({ description: 'Number of offsets between `offset` and `head`. 0 if no record is left to read.' }),
+      .meta({ description: 'Number of records that expired before they were read, since the offset was set.' }),
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'Consumer' });
@@ -19,7 +23,7 @@ export type ConsumerJson = z.infer<typeof consumerSchema>;
 
 export function toConsumerJson(
   { name, offset, updatedAt }: LogConsumer,
-  { head, lag }: { head: number; lag: number },
+  { head, lag, lost }: { head: number; lag: number; lost: number },
 ): ConsumerJson {
-  return { name, offset, head, lag, updated_at: toIso(updatedAt) };
+  return { name, offset, head, lag, lost, updated_at: toIso(updatedAt) };
 }

@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { tiers } from '../domain/accounts/tiers.ts';
 import type { MessageVolume } from '../domain/messages/message-volume.ts';
 import { needsConfirmation, type PlannedTier, type RetentionPlan } from '../domain/retention/retention-plan.ts';
-import type { RetentionRun, RetentionState, WaitingPlan } from '../domain/retention/retention-run.ts';
+import type {
+  ConsumerBehindOfRun,
+  RetentionRun,
+  RetentionState,
+  WaitingPlan,
+} from '../domain/retention/retention-run.ts';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 
 const time = z.iso.datetime();
@@ -29,6 +34,10 @@ const topicFields = {
   ...volumeFields,
 };
 
+const consumersBehind = z
+  .array(z.object({ topic_id: z.string(), topic: z.string().nullable(), consumer: z.string(), unread: z.int() }))
+  .describe('Consumers with unread records among these messages, at most 100, most unread first.');
+
 /** Whether retention is paused, and the plan that needs confirmation. */
 export const retentionStateSchema = z.object(stateFields).meta({ id: 'RetentionState' });
 
@@ -50,6 +59,7 @@ export const retentionPlanSchema = z
       )
       .describe('Largest first.'),
     topic_count: z.int(),
+    consumers_behind: consumersBehind,
     ...stateFields,
   })
   .meta({ id: 'RetentionPlan' });
@@ -67,6 +77,7 @@ export const retentionRunSchema = z
     removed: z.object(volumeFields),
     tiers: z.array(z.object({ tier, ...volumeFields })),
     topics: z.array(z.object(topicFields)).describe('The topics with the most messages in the plan, at most 100.'),
+    consumers_behind: consumersBehind,
     interruptions: z.int().describe('How often the worker of the run died.'),
   })
   .meta({ id: 'RetentionRun' });
@@ -79,7 +90,17 @@ type StateJson = z.infer<typeof retentionStateSchema>;
  */
 export function toPlanJson(
   plan: RetentionPlan,
-  { state, oldestKept, limit }: { state: RetentionState; oldestKept: ReadonlyMap<string, number>; limit: number },
+  {
+    state,
+    oldestKept,
+    limit,
+    behind,
+  }: {
+    state: RetentionState;
+    oldestKept: ReadonlyMap<string, number>;
+    limit: number;
+    behind: readonly ConsumerBehindOfRun[];
+  },
 ): RetentionPlanJson {
   return {
     up_to: toIso(plan.upTo),
@@ -97,6 +118,7 @@ export function toPlanJson(
       oldest_kept: isoOrNull(oldestKept.get(topic.topicId) ?? null),
     })),
     topic_count: plan.topics.length,
+    consumers_behind: behind.map(toBehindJson),
     ...toStateJson(state),
   };
 }
@@ -124,6 +146,7 @@ export function toRunJson(run: RetentionRun): z.infer<typeof retentionRunSchema>
     removed: toVolumeJson(run),
     tiers: run.tiers.map((one) => ({ tier: one.tier, ...toVolumeJson(one) })),
     topics: run.topics.map((one) => ({ topic_id: one.topicId, topic: one.name, tier: one.tier, ...toVolumeJson(one) })),
+    consumers_behind: (run.consumersBehind ?? []).map(toBehindJson),
     interruptions: run.interruptions,
   };
 }
@@ -141,6 +164,13 @@ const toPlannedTierJson = (planned: PlannedTier) => ({
   tier: planned.tier,
   ...toVolumeJson(planned),
   of_messages: planned.ofMessages,
+});
+
+const toBehindJson = ({ topicId, topic, consumer, unread }: ConsumerBehindOfRun) => ({
+  topic_id: topicId,
+  topic,
+  consumer,
+  unread,
 });
 
 const toVolumeJson = ({ messages, bytes }: MessageVolume) => ({ messages, bytes });

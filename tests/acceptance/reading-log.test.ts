@@ -18,6 +18,7 @@ beforeAll(async () => {
 });
 
 const log = (query = '', name = topic.name) => new Client().call('GET', `/api/topics/${name}/log${query}`);
+const bounds = () => ({ earliest_offset: published[0].offset, head: published[4].offset + 1, gap: null });
 const offsets = (answer: Answer): number[] => answer.body.records.map(({ offset }: { offset: number }) => offset);
 
 test('returns the log from the start, ordered by offset, with the messages as published', async () => {
@@ -26,6 +27,7 @@ test('returns the log from the start, ordered by offset, with the messages as pu
   expect(body).toEqual({
     topic: topic.name,
     next_offset: published[4].offset + 1,
+    ...bounds(),
     records: published.map((message) => ({
       offset: message.offset,
       type: 'message',
@@ -63,6 +65,7 @@ test('an offset in a gap starts at the next record, and an offset beyond the end
     topic: topic.name,
     records: [],
     next_offset: 900_000_000,
+    ...bounds(),
   });
 });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
+import { noLease, nothingLost } from '@tocsin/shared/domain/log/log-consumer.ts';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
 import { createTopic } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -34,6 +35,8 @@ test('limits an owner to a hundred consumers per topic under concurrent creation
       nameKey: `m${made}`,
       offset: made,
       updatedAt: Date.now(),
+      ...nothingLost,
+      ...noLease,
     });
   }
   const answers = await Promise.all(
@@ -60,6 +63,8 @@ test('concurrent updates of the last allowed consumer use one place', async () =
         nameKey: `m${made}`,
         offset: made,
         updatedAt: Date.now(),
+        ...nothingLost,
+        ...noLease,
       }),
     ),
   );

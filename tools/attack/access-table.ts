@@ -47,6 +47,8 @@ export const accessTable: Readonly<Record<string, Access>> = {
   'GET /api/topics/{name}/consumers/{consumer}': 'topic',
   'PUT /api/topics/{name}/consumers/{consumer}': 'topic',
   'DELETE /api/topics/{name}/consumers/{consumer}': 'topic',
+  'POST /api/topics/{name}/consumers/{consumer}/lease': 'topic',
+  'DELETE /api/topics/{name}/consumers/{consumer}/lease': 'topic',
   'GET /{topic}/sse': 'topic',
   'GET /sse': 'topic',
   'POST /api/sse/sessions': 'account',

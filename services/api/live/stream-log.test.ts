@@ -39,6 +39,8 @@ const channel = topicChannel(topic.id);
 
 let stored: TopicRecord[];
 let reads: number;
+/** Reads below this offset have a gap. */
+let gapUpTo: number;
 let bus: TestBus;
 let feeds: TopicFeeds;
 let deps: LogStreamDeps;
@@ -46,6 +48,7 @@ let responses: TakingResponse[];
 beforeEach(() => {
   stored = [];
   reads = 0;
+  gapUpTo = 0;
   responses = [];
   bus = new TestBus();
   const messages: FeedReads = {
@@ -82,6 +85,7 @@ async function follow(from: number): Promise<TakingResponse> {
     limit: Infinity,
     isFollowing: true,
     first: () => Promise.resolve(stored.slice(from, from + 100)),
+    gap: async (start) => (start < gapUpTo ? { line: `gap ${start}-${gapUpTo} `, next: gapUpTo } : null),
     line: ({ offset }) => `${offset} `,
     authorize: () => Promise.resolve(null),
     response: response as unknown as ServerResponse,
@@ -121,4 +125,15 @@ test('followers at different offsets get every record once, in order', async () 
     const offsets = Array.from({ length: 260 - starts[index]! }, (_, n) => `${starts[index]! + n} `);
     expect(lines).toBe(offsets.join(''));
   }
+});
+
+test('a follower gets the line of a gap before the next record, once', async () => {
+  gapUpTo = 3;
+  for (let offset = 0; offset < 3; offset += 1) publish();
+  const gone = stored;
+  stored = [];
+  const reader = await follow(0);
+  stored = gone;
+  publish();
+  await eventually(() => expect(reader.lines).toBe('gap 0-3 3 '));
 });

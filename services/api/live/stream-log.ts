@@ -7,6 +7,8 @@ import type { FeedUse } from './topic-feeds.ts';
 
 /** Records per read. Limits the memory per stream to 2 MB for the longest texts. */
 export const linesPerRead = 100;
+/** Messages live longer than this, so a follower that read to the end this recently has lost nothing. */
+const recentMs = 5_000;
 /** The bytes written before waiting for the client; lines are not split. */
 const charsPerWrite = 64 * 1024;
 
@@ -21,6 +23,11 @@ export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'creden
   readonly isFollowing: boolean;
   /** Returns the first records from the offset; throws the reason for refusing the stream. */
   readonly first: () => Promise<readonly TopicRecord[]>;
+  /**
+   * Returns the line about records that are gone between an offset and the records that were read from there, and the
+   * offset after them, or null.
+   */
+  readonly gap: (from: number, records: readonly TopicRecord[]) => Promise<{ line: string; next: number } | null>;
   /** A record in wire format with its line terminator. */
   readonly line: (record: TopicRecord, topicName: string) => string;
   readonly response: ServerResponse;
@@ -91,14 +98,24 @@ interface Sending {
 }
 
 async function send(
-  { from, limit, isFollowing }: LogStreamRequest,
+  { from, limit, isFollowing, gap: gapBefore }: LogStreamRequest,
   { sink, read, first, bell, line }: Sending,
 ): Promise<void> {
   let next = from;
   let left = limit;
+  /** When the last read began, if it reached the end. */
+  let endReadAt = -Infinity;
+  let readAt = performance.now();
   for (let page = first; ; page = await read(next, Math.min(left, linesPerRead))) {
     // The bell has rung for every record that the feed has delivered since this read began.
     const isAtEnd = page.length < Math.min(left, linesPerRead);
+    const isRecent = performance.now() - endReadAt < recentMs;
+    const gap = isRecent ? null : await gapBefore(next, page);
+    endReadAt = isAtEnd ? readAt : -Infinity;
+    if (gap !== null) {
+      await sink.write(gap.line);
+      next = gap.next;
+    }
     if (page.length > 0) {
       await writeLines(sink, page, line);
       next = page.at(-1)!.offset + 1;
@@ -107,6 +124,7 @@ async function send(
     if (left <= 0 || (page.length === 0 && !isFollowing)) break;
     if (isAtEnd && isFollowing) await bell.rung();
     if (sink.isClosed) break;
+    readAt = performance.now();
   }
   sink.finish();
 }

@@ -11,7 +11,10 @@ import {
   requestRun,
   resumeRetention,
 } from '@tocsin/shared/operations/retention/operate-retention.ts';
-import { planRetention } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import { describePlan, planRetention } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import { settleConsumers } from '@tocsin/shared/operations/retention/settle-consumers.ts';
+import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
+import { noLease, nothingLost } from '@tocsin/shared/domain/log/log-consumer.ts';
 import {
   listRuns,
   readRetentionState,
@@ -75,6 +78,35 @@ describe(`removal of expired messages by plan, ${engineUnderTest}`, () => {
     while ((await messages.removeExpired(clock(), 10_000)).size > 0);
     for (const run of await listRuns(documents, 1_000)) await documents.remove(retentionRuns, run.id);
     await documents.remove(retentionStates, (await readRetentionState(documents)).id);
+  });
+
+  test('counts what a consumer loses before it is removed, and names the consumer in plan and report', async () => {
+    const topic = await makeTopic('FREE');
+    const first = offset + 1;
+    await store(topic, [soon(), soon(), later(), soon()]);
+    const consumers = [first + 1, first + 4].map((position, index) => ({
+      id: newId(),
+      topicId: topic.id,
+      ownerId: newId(),
+      name: `Reader ${index}`,
+      nameKey: `reader ${index}`,
+      offset: position,
+      updatedAt: Date.now(),
+      ...nothingLost,
+      ...noLease,
+    }));
+    for (const consumer of consumers) await documents.insert(logConsumers, consumer);
+    const behind = { topic_id: topic.id, topic: topic.name, consumer: 'Reader 0', unread: 2 };
+    const plan = await describePlan(engine, { upTo: clock(), now: clock(), limit: 1 });
+    expect(plan.consumers_behind).toEqual([behind]);
+    expect(await sweep()).toMatchObject({ removed: 3 });
+    expect(toRunJson(await lastRun()).consumers_behind).toEqual([behind]);
+    const lostOf = async (at: number) => (await documents.get(logConsumers, consumers[at]!.id))!.lost;
+    expect([await lostOf(0), await lostOf(1)]).toEqual([2, null]);
+    // The same records are not counted again.
+    await settleConsumers(engine, topic.id, clock());
+    expect(await lostOf(0)).toBe(2);
+    expect(await messages.lastLost(topic.id, { from: 0, before: first + 9, now: 0 })).toBe(first + 3);
   });
 
   test('removes exactly the messages in the plan, by topic and by tier', async () => {

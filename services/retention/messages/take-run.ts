@@ -4,10 +4,17 @@ import {
   unconfirmedMax,
   type RetentionPlan,
 } from '@tocsin/shared/domain/retention/retention-plan.ts';
-import type { RetentionRun, RetentionState, RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
+import {
+  worstBehind,
+  type ConsumerBehindOfRun,
+  type RetentionRun,
+  type RetentionState,
+  type RunRequest,
+} from '@tocsin/shared/domain/retention/retention-run.ts';
 import { StaleVersion, UniqueKeyViolation, write } from '@tocsin/shared/ports/documents.ts';
 import { planRetention, planTopics } from '@tocsin/shared/operations/retention/retention-plan.ts';
 import { retentionRuns, retentionStates } from '@tocsin/shared/collections/retention-runs.ts';
+import { settleConsumers } from '@tocsin/shared/operations/retention/settle-consumers.ts';
 import { heldTopicIds } from './held-topic-ids.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 
@@ -78,7 +85,20 @@ async function beginRun(
   const plan = isLarge
     ? await planRetention(deps.engine, { upTo, now, except })
     : planOf(upTo, await planTopics(deps.engine, { upTo, now, except }), new Map());
-  return store(deps, { state, plan, request, waits: isLarge && needsConfirmation(plan) });
+  const waits = isLarge && needsConfirmation(plan);
+  const behind = waits ? [] : await settle(deps, plan);
+  return store(deps, { state, plan, request, waits, behind });
+}
+
+/** Counts what consumers lose by the run, before it begins. Returns those with the most unread records. */
+async function settle({ engine }: RetentionDeps, { upTo, topics }: RetentionPlan): Promise<ConsumerBehindOfRun[]> {
+  const behind: ConsumerBehindOfRun[] = [];
+  for (const { topicId, name, isHeld } of topics) {
+    if (isHeld) continue;
+    for (const { consumer, unread } of await settleConsumers(engine, topicId, upTo))
+      behind.push({ topicId, topic: name, consumer: consumer.name, unread });
+  }
+  return worstBehind(behind);
 }
 
 interface Beginning {
@@ -86,11 +106,12 @@ interface Beginning {
   readonly plan: RetentionPlan;
   readonly request: RunRequest | undefined;
   readonly waits: boolean;
+  readonly behind: readonly ConsumerBehindOfRun[];
 }
 
 async function store(
   { engine: { documents }, clock, makeId, log, metrics }: RetentionDeps,
-  { state, plan, request, waits }: Beginning,
+  { state, plan, request, waits, behind }: Beginning,
 ): Promise<RetentionRun | null> {
   const now = clock();
   const { upTo, messages, bytes, tiers } = plan;
@@ -110,6 +131,7 @@ async function store(
         .filter(({ isHeld }) => !isHeld)
         .slice(0, topicsMax)
         .map(({ topicId, name, tier }) => ({ topicId, name, tier, messages: 0, bytes: 0 })),
+      consumersBehind: behind,
       outcome: waits ? 'waiting' : 'running',
       interruptions: 0,
       leasedUntil: waits ? 0 : now + runLeaseMs,

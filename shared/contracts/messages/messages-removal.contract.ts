@@ -15,6 +15,7 @@ import {
   type MessagesFixture,
 } from './messages.fixtures.ts';
 import { describeLifetimes, describeRecounting } from './messages-lifetimes.contract.ts';
+import { describeLost } from './messages-lost.contract.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
 
 function describeForgetting(messages: () => Messages): void {
@@ -53,6 +54,7 @@ export function describeMessageRemoval({ newPlace }: MessagesFixture): void {
       () => messages,
       (time) => (now = time),
     );
+    describeLost(() => messages);
     describeTopics(() => messages);
     describeEmptying(() => messages);
     describeForgetting(() => messages);

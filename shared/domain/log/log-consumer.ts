@@ -12,4 +12,20 @@ export interface LogConsumer {
   /** The offset to read next. */
   readonly offset: number;
   readonly updatedAt: number;
+  /** Unread records that have expired since the offset was set, counted up to `lostUpTo`; null means 0. */
+  readonly lost: number | null;
+  /** `lost` includes the records that expired at or before this time; null means none since `updatedAt`. */
+  readonly lostUpTo: number | null;
+  /** The hash of the secret of the last lease that was not given back. */
+  readonly leaseHash: string | null;
+  readonly leaseUntil: number | null;
 }
+
+/** The state of a consumer whose offset has just been set: nothing is lost. */
+export const nothingLost = { lost: null, lostUpTo: null } as const;
+
+export const noLease = { leaseHash: null, leaseUntil: null } as const;
+
+/** The time since which lost records are not counted yet. */
+export const lostSince = ({ updatedAt, lostUpTo }: Pick<LogConsumer, 'updatedAt' | 'lostUpTo'>): number =>
+  lostUpTo ?? updatedAt;

@@ -26,6 +26,22 @@ export interface RemovedOfTopic extends MessageVolume {
   readonly tier: Tier | null;
 }
 
+/** A consumer with unread records among those to remove. */
+export interface ConsumerBehindOfRun {
+  readonly topicId: string;
+  /** Null if the topic no longer exists. */
+  readonly topic: string | null;
+  readonly consumer: string;
+  readonly unread: number;
+}
+
+/** Consumers per report. */
+const consumersMax = 100;
+
+/** Returns the consumers with the most unread records. */
+export const worstBehind = (behind: readonly ConsumerBehindOfRun[]): ConsumerBehindOfRun[] =>
+  [...behind].sort((a, b) => b.unread - a.unread).slice(0, consumersMax);
+
 /** The report of a removal run. Times are milliseconds since the epoch. */
 export interface RetentionRun extends MessageVolume {
   readonly id: string;
@@ -40,6 +56,8 @@ export interface RetentionRun extends MessageVolume {
   readonly tiers: readonly (MessageVolume & { readonly tier: Tier })[];
   /** The largest topics, at most 100. */
   readonly topics: readonly RemovedOfTopic[];
+  /** The consumers that lose the most records, at most 100; null in reports of earlier versions. */
+  readonly consumersBehind: readonly ConsumerBehindOfRun[] | null;
   readonly outcome: RunOutcome;
   /** How often its worker died. Each time, the counters may miss up to 100 removed messages. */
   readonly interruptions: number;

@@ -9,6 +9,7 @@ import { closers, type Closers } from '../../platform/lifecycle.ts';
 import { openLogger } from '../../platform/logger.ts';
 import type { Config } from '../../platform/load-config.ts';
 import { newVapidPrivateKey, vapidPublicKeyOf } from '../../platform/vapid-keys.ts';
+import { noLease, nothingLost } from '../../domain/log/log-consumer.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { retentionRuns } from '../../collections/retention-runs.ts';
 import { topics } from '../../collections/topics.ts';
@@ -117,6 +118,8 @@ describeWithEngines('an installation', (engines) => {
         nameKey: 'archive',
         offset: 1,
         updatedAt: at,
+        ...nothingLost,
+        ...noLease,
       });
       await documents.insert(retentionRuns, {
         id: newId(),

@@ -31,6 +31,7 @@ import { openSqliteEventLog } from './log/sqlite-event-log.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
 import { openSqliteJobQueue } from './jobs/sqlite-job-queue.ts';
 import {
+  lostRecordsMigration,
   messageExtrasMigration,
   messagePlainMigration,
   messageSearchMigration,
@@ -53,6 +54,7 @@ const migrations: readonly Migration[] = [
   { name: 'registrations, address changes, known networks, login sessions and audit entries', sql: '' },
   { name: 'browsers as devices, and the recipients by both flags', sql: '' },
   messageExtrasMigration,
+  lostRecordsMigration,
 ];
 
 const fileName = 'tocsin.db';

@@ -39,6 +39,7 @@ const schemas: { readonly [K in keyof StoreRows]: z.ZodType<StoreRows[K]> } = {
     extras: z.string().nullable().default(null),
     publishedBy: z.string().nullable().default(null),
   }),
+  lostRecords: z.strictObject({ topicId: z.string(), offset: logOffset }),
   deliveries: z.strictObject({
     messageId: z.string(),
     deviceId: z.string(),

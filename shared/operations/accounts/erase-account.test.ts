@@ -31,6 +31,7 @@ import { devices } from '../../collections/devices-collection.ts';
 import { eraseAccount, findErasures, type EraseAccountDeps } from './erase-account.ts';
 import { identities } from '../../collections/identities.ts';
 import { knownNetworks } from '../../collections/known-networks.ts';
+import { noLease, nothingLost } from '../../domain/log/log-consumer.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { mailTokens } from '../../collections/mail-tokens.ts';
 import { removeAccount } from './remove-account.ts';
@@ -139,6 +140,8 @@ async function accountWithData(): Promise<{
       nameKey: 'c',
       offset: 0,
       updatedAt: 1,
+      ...nothingLost,
+      ...noLease,
     });
   }
   await documents.commit(Array.from({ length: 150 }, () => write.insert(loginSessions, newLogin(userId))));

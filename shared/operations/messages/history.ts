@@ -1,7 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StoredMessage } from '../../domain/messages/message.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
-import type { MessageReads, TopicRecord } from '../../ports/messages/message-reads.ts';
+import type {
+  MessageReads,
+  RecordCountRequest,
+  RecordCounts,
+  TopicRecord,
+} from '../../ports/messages/message-reads.ts';
 import type { MessageIngest } from '../../ports/messages/message-ingest.ts';
 import { batchLoader } from '../../async/batch-loader.ts';
 
@@ -11,6 +16,11 @@ type TopicPlace = Pick<Topic, 'id' | 'partition'>;
 const watermarkWaitMs = 1_000;
 /** Topics or messages per lookup: the port's limit. */
 const idsPerLookup = 1_000;
+
+/** Pollers of a log share the read of its first record for this long, unless it expires before. */
+const earliestMs = 2_000;
+/** Limits the memory for the first records. */
+const earliestMax = 10_000;
 
 type HistoryReads = MessageReads & Pick<MessageIngest, 'watermark'>;
 
@@ -30,6 +40,9 @@ export class History {
   readonly #newest: (topicId: string) => Promise<StoredMessage | undefined>;
   readonly #find: (messageId: string) => Promise<StoredMessage | undefined>;
   readonly #storedWatermark: (partition: number) => Promise<number | undefined>;
+  readonly #lastLost: (range: string) => Promise<number | null | undefined>;
+  /** The first record of topics whose logs were read lately, and until when it is used. */
+  readonly #earliest = new Map<string, { readonly offset: number; readonly until: number }>();
 
   constructor(messages: HistoryReads, clock: () => number) {
     this.#messages = messages;
@@ -46,6 +59,49 @@ export class History {
         new Map(await Promise.all(partitions.map(async (one) => [one, await messages.watermark(one)] as const))),
       idsPerLookup,
     );
+    // Readers that follow a topic ask for the same range at the same time.
+    this.#lastLost = batchLoader(
+      async (ranges) =>
+        new Map(
+          await Promise.all(
+            ranges.map(async (range) => {
+              const [topicId, from, before] = JSON.parse(range) as [string, number, number];
+              return [range, await messages.lastLost(topicId, { from, before, now: clock() })] as const;
+            }),
+          ),
+        ),
+      idsPerLookup,
+    );
+  }
+
+  /**
+   * Returns the offset of the topic's first record that can be read, or null. Can be up to two seconds old if the
+   * lifetime of messages was changed.
+   */
+  async earliestOffset(topicId: string): Promise<number | null> {
+    const now = this.#clock();
+    const known = this.#earliest.get(topicId);
+    if (known !== undefined && now < known.until) return known.offset;
+    const page = { from: 0, upTo: Number.MAX_SAFE_INTEGER, limit: 1, now };
+    const [first] = await this.#messages.records(topicId, page);
+    this.#earliest.delete(topicId);
+    if (first === undefined) return null;
+    if (this.#earliest.size >= earliestMax) this.#earliest.clear();
+    this.#earliest.set(topicId, {
+      offset: first.offset,
+      until: Math.min(first.message.expiresAt, now + earliestMs),
+    });
+    return first.offset;
+  }
+
+  /** Like `lastLost` of the port. */
+  async lastLost(topicId: string, { from, before }: { from: number; before: number }): Promise<number | null> {
+    return (await this.#lastLost(JSON.stringify([topicId, from, before]))) ?? null;
+  }
+
+  /** Like `countRecords` of the port. */
+  countRecords(topicId: string, of: Omit<RecordCountRequest, 'now'>): Promise<RecordCounts> {
+    return this.#messages.countRecords(topicId, { ...of, now: this.#clock() });
   }
 
   /** Returns the message, even if deleted or expired, or null. */

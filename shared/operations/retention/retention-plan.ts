@@ -8,11 +8,13 @@ import type { MessageRetention } from '../../ports/messages/message-retention.ts
 import { readRetentionState } from '../../collections/retention-runs.ts';
 import { topics } from '../../collections/topics.ts';
 import { findUsers } from '../../collections/users.ts';
+import { worstBehind, type ConsumerBehindOfRun } from '../../domain/retention/retention-run.ts';
+import { consumersBehind } from './settle-consumers.ts';
 import { paginateTopics } from '../topics/paginate-topics.ts';
 
 interface PlanDeps {
   readonly documents: Documents;
-  readonly messages: MessageRetention & Pick<MessageReads, 'topicStats'>;
+  readonly messages: MessageRetention & Pick<MessageReads, 'topicStats' | 'countRecords'>;
 }
 
 interface PlanRequest {
@@ -82,7 +84,18 @@ export async function describePlan(
     plan.topics.slice(0, limit).map(({ topicId }) => topicId),
     upTo,
   );
-  return toPlanJson(plan, { state, oldestKept, limit });
+  return toPlanJson(plan, { state, oldestKept, limit, behind: await findBehind(deps, plan) });
+}
+
+/** Returns the consumers that would lose the most records. */
+async function findBehind(deps: PlanDeps, { topics: planned, upTo }: RetentionPlan): Promise<ConsumerBehindOfRun[]> {
+  const behind: ConsumerBehindOfRun[] = [];
+  for (const { topicId, name, isHeld } of planned) {
+    if (isHeld) continue;
+    for (const { consumer, unread } of await consumersBehind(deps, topicId, upTo))
+      behind.push({ topicId, topic: name, consumer: consumer.name, unread });
+  }
+  return worstBehind(behind);
 }
 
 /** Returns the publish time of the oldest retained message per topic. */

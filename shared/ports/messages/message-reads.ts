@@ -28,6 +28,18 @@ export interface MessageReads {
   records(topicId: string, page: { from: number; upTo: number; limit: number; now: number }): Promise<TopicRecord[]>;
 
   /**
+   * Returns the highest offset with `from <= offset < before` of a record of the topic that was removed or whose
+   * message has expired, or null. Of the removed records below the topic's first stored one, only the highest is known.
+   */
+  lastLost(topicId: string, range: { from: number; before: number; now: number }): Promise<number | null>;
+
+  /**
+   * Counts the first `max` stored messages and the first `max` stored changes of the topic from the offset: those that
+   * can be read, and those whose message expired after `since`.
+   */
+  countRecords(topicId: string, of: RecordCountRequest): Promise<RecordCounts>;
+
+  /**
    * Returns the lowest offset of a record of the topic made at or after the time, or null. Exact if the clock skew of
    * publishing nodes is below `clockSkewMs`.
    */
@@ -56,6 +68,21 @@ export interface MessageReads {
    * different topics. At most the `max` (up to 1,000) newest messages of a topic are considered.
    */
   timesAfter(marks: readonly TopicMark[], page: { max: number; now: number }): Promise<number[][]>;
+}
+
+export interface RecordCountRequest {
+  readonly from: number;
+  readonly max: number;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly now: number;
+}
+
+export interface RecordCounts {
+  readonly readable: number;
+  readonly expired: number;
+  /** False if the limit was reached, so that there may be more. */
+  readonly isComplete: boolean;
 }
 
 export interface TopicRecord {

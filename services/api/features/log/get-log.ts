@@ -15,6 +15,7 @@ import { authorizeReader, waitAsReader } from '../../access/authorize-reader.ts'
 import { ndjsonHeaders, ndjsonType } from '../../live/ndjson-sink.ts';
 import { linesPerRead, streamLog } from '../../live/stream-log.ts';
 import { loadConsumer } from './consumer-owner.ts';
+import { gapOf, gapSchema, logBounds } from './log-bounds.ts';
 import { prefersNdjson } from './prefers-ndjson.ts';
 
 const waitSecondsMax = 60;
@@ -69,8 +70,20 @@ export function getLog(
     }),
     success: {
       status: 200,
-      schema: z.object({ topic: z.string(), records: z.array(recordSchema), next_offset: z.int() }),
-      description: 'Records by offset and the offset of the next page; as NDJSON one record per line',
+      schema: z.object({
+        topic: z.string(),
+        records: z.array(recordSchema),
+        next_offset: z.int(),
+        earliest_offset: z
+          .int()
+          .meta({ description: 'The offset of the first record that can be read; `head` without one.' }),
+        head: z.int().meta({ description: 'One more than the last offset of the topic.' }),
+        gap: gapSchema
+          .nullable()
+          .meta({ description: 'The records between the start and the first record that existed and are gone.' }),
+      }),
+      description:
+        'Records by offset and the offset of the next page; as NDJSON one record per line, and a line of type `gap` where records are gone',
       also: { contentType: ndjsonType, schema: z.string() },
     },
     load: loadTopic(deps.directory, 'read', 'name'),
@@ -117,6 +130,7 @@ async function replyWithPage(
       topic: topic.name,
       records: records.map((record) => recordJson(record, topic.name, view)),
       next_offset: records.length === 0 ? from : records.at(-1)!.offset + 1,
+      ...(await logBounds(deps.history, { topicId: topic.id, from, records })),
     },
   };
 }
@@ -142,6 +156,10 @@ async function answerWithLines(
     first: () =>
       firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
     line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName, authorization.view()))}\n`,
+    gap: async (start, records) => {
+      const gap = await gapOf(deps.history, { topicId: topic.id, from: start, records });
+      return gap === null ? null : { line: `${JSON.stringify({ type: 'gap', ...gap })}\n`, next: gap.to_offset };
+    },
     authorize: authorization.endReason,
   });
 }

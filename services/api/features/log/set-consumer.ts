@@ -1,6 +1,6 @@
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
+import { noLease, nothingLost, type LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
 import { nameSyntaxFault, topicNameKey } from '@tocsin/shared/domain/topics/topic.ts';
 import { UniqueKeyViolation, write, type Documents, type Write } from '@tocsin/shared/ports/documents.ts';
 import { topicTokens } from '@tocsin/shared/collections/credentials.ts';
@@ -21,6 +21,7 @@ import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
 import { consumersOf } from './consumer-owner.ts';
 import { describeConsumers } from './describe-consumers.ts';
+import { givenLease, leaseHeaders, requireLease } from './lease-fields.ts';
 
 const offsetFault = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 
@@ -46,8 +47,10 @@ export function setConsumer(deps: Pick<ApiDeps, 'directory' | 'engine' | 'histor
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
+    reads: { headers: leaseHeaders },
     body,
     success: { status: 200, schema: consumerSchema, description: 'The consumer' },
+    errors: { 409: 'The lease of `X-Lease` was lost: another program may have it.' },
     async load(context) {
       const topic = await loadTopic(deps.directory, 'read', 'name')(context);
       return { topic, of: consumersOf(context.caller, topic.id) };
@@ -62,6 +65,8 @@ export function setConsumer(deps: Pick<ApiDeps, 'directory' | 'engine' | 'histor
         nameKey: topicNameKey(name),
         offset,
         updatedAt: context.now,
+        ...nothingLost,
+        lease: givenLease(context.request),
       });
       const [json] = await describeConsumers(deps, topic, [consumer]);
       return { status: 200, body: json };
@@ -69,16 +74,23 @@ export function setConsumer(deps: Pick<ApiDeps, 'directory' | 'engine' | 'histor
   });
 }
 
-type Kept = Omit<LogConsumer, 'id' | 'version'>;
+type Kept = Omit<LogConsumer, 'id' | 'version' | keyof typeof noLease> & { readonly lease: string | undefined };
 
 /** Moves or creates the consumer. */
-function keep(deps: Pick<ApiDeps, 'engine' | 'makeId'>, caller: Caller, kept: Kept): Promise<LogConsumer> {
+function keep(
+  deps: Pick<ApiDeps, 'engine' | 'makeId'>,
+  caller: Caller,
+  { lease, ...kept }: Kept,
+): Promise<LogConsumer> {
   const { documents } = deps.engine;
   return retryStale(async () => {
     const known = await findLogConsumer(documents, kept, kept.name);
-    if (known !== null)
-      return documents.update(logConsumers, known, { offset: kept.offset, updatedAt: kept.updatedAt });
-    return make(deps, caller, { ...kept, id: deps.makeId(), version: 1 });
+    requireLease(known ?? noLease, lease);
+    if (known !== null) {
+      const { offset, updatedAt } = kept;
+      return documents.update(logConsumers, known, { offset, updatedAt, ...nothingLost });
+    }
+    return make(deps, caller, { ...kept, ...noLease, id: deps.makeId(), version: 1 });
   }, wasJustMade);
 }
 

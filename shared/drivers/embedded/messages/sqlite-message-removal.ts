@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { plusVolume, type MessageVolume } from '../../../domain/messages/message-volume.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { sqliteLostRecords } from './sqlite-lost-records.ts';
 import { volumeColumn } from './sqlite-message-schema.ts';
 
 /** Messages removed per write: some milliseconds, which publishes may have to wait. */
@@ -44,6 +45,7 @@ export function sqliteMessageRemoval(
   { end, onRemoved }: { end: () => number; onRemoved: (topicIds: readonly string[]) => void },
 ): SqliteMessageRemoval {
   const sql = prepareStatements(file.db);
+  const lost = sqliteLostRecords(file.db);
 
   const topicIdOf = (topic: number): string => (sql.topicIdOf.get(topic) as { topic_id: string }).topic_id;
 
@@ -54,12 +56,12 @@ export function sqliteMessageRemoval(
     if (rows.length === 0) return removed;
     sql.keepEnd.run(end());
     for (const row of rows) {
-      sql.removeMessage.run(row.offset);
-      if (row.content_rev >= 0 || row.deleted_at !== null) sql.removeChanges.run(row.id);
       removed.set(row.topic, plusVolume(removed.get(row.topic), { messages: 1, bytes: row.bytes }));
       if (row.offset >= 0 && row.deleted_at === null) counted.set(row.topic, (counted.get(row.topic) ?? 0) + 1);
     }
     for (const [topic, count] of counted) sql.addToCount.run(-count, topic);
+    const gone = Map.groupBy(rows, ({ topic }) => topic);
+    for (const [topic, ofTopic] of gone) lost.store(topic, removeRecords(sql, ofTopic));
     onRemoved([...removed.keys()].map(topicIdOf));
     return removed;
   };
@@ -77,6 +79,7 @@ export function sqliteMessageRemoval(
     removeRows(rows);
     if (rows.length === 0) {
       sql.removeTopicChanges.run(topicId);
+      lost.forget(topicId);
       sql.removeStats.run(topicId);
     }
     return rows.length;
@@ -118,6 +121,16 @@ export function sqliteMessageRemoval(
   };
 }
 
+/** Removes messages with their records. Returns their offsets, without those of stubs, which no reader gets. */
+function removeRecords(sql: ReturnType<typeof prepareStatements>, rows: readonly RemovedRow[]): number[] {
+  return rows.flatMap(({ offset, id, content_rev, deleted_at }) => {
+    sql.removeMessage.run(offset);
+    const isChanged = content_rev >= 0 || deleted_at !== null;
+    const changes = (isChanged ? sql.removeChanges.all(id) : []) as { offset: number }[];
+    return offset < 0 ? [] : [offset, ...changes.map((change) => change.offset)];
+  });
+}
+
 /** Finds expired messages, except those of topics in `except`, oldest expiry first. */
 function dueMessages(sql: ReturnType<typeof prepareStatements>) {
   /** Skips messages that expired before `from`: they belong to topics in `except` or were removed. */
@@ -153,7 +166,7 @@ function prepareStatements(db: DatabaseSync) {
       `SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`,
     ),
     removeMessage: db.prepare('DELETE FROM messages WHERE offset = ?'),
-    removeChanges: db.prepare('DELETE FROM message_changes WHERE message_id = ?'),
+    removeChanges: db.prepare('DELETE FROM message_changes WHERE message_id = ? RETURNING offset'),
     addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),
     addToCountOf: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic_id = ?'),
     topicIdOf: db.prepare('SELECT topic_id FROM topic_stats WHERE topic = ?'),

@@ -105,10 +105,26 @@ export const messageExtrasMigration: Migration = {
   `,
 };
 
+/**
+ * Offsets of removed records, from which readers learn what they missed. Of those below the topic's first stored
+ * record, only the highest is kept: usually one row per topic, because messages expire in order.
+ */
+export const lostRecordsMigration: Migration = {
+  name: 'lost records',
+  sql: `
+    CREATE TABLE lost_records (
+      topic INTEGER NOT NULL,
+      offset INTEGER NOT NULL,
+      PRIMARY KEY (topic, offset)
+    ) STRICT, WITHOUT ROWID;
+  `,
+};
+
 /** The migrations of the message store. */
 export const messageMigrations: readonly Migration[] = [
   messagesMigration,
   messageSearchMigration,
   messagePlainMigration,
   messageExtrasMigration,
+  lostRecordsMigration,
 ];

@@ -15,6 +15,7 @@ import type { RecordTable } from '../log/record-table.ts';
 import { sqliteContentRemoval } from './sqlite-content-removal.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { sqliteForgetAccount } from './sqlite-forget-account.ts';
+import { sqliteLostRecords, type SqliteLostRecords } from './sqlite-lost-records.ts';
 import { sqliteFreePages } from '../sqlite/sqlite-free-pages.ts';
 import { sqliteLifetimes } from '../sqlite/sqlite-lifetimes.ts';
 import { sqliteMessageReads, type SqliteMessageReads } from './sqlite-message-reads.ts';
@@ -102,7 +103,7 @@ export function openSqliteMessages({
     reconcile: (_partition, records) => mapUnavailable(() => reconcileRecords(records)),
     watermark: () => mapUnavailable(() => writer.end() - 1),
     moveWatermark: async () => undefined,
-    ...readsOf(reads),
+    ...readsOf(reads, sqliteLostRecords(file.db)),
     countAfter: (marks, page) =>
       mapUnavailable(() => {
         if (hasForeignCommits()) clearCaches();
@@ -117,7 +118,7 @@ export function openSqliteMessages({
 }
 
 /** The port's reads of one topic or message. */
-function readsOf(reads: SqliteMessageReads): Omit<MessageReads, 'countAfter' | 'timesAfter'> {
+function readsOf(reads: SqliteMessageReads, lost: SqliteLostRecords): Omit<MessageReads, 'countAfter' | 'timesAfter'> {
   return {
     find: (messageId) => mapUnavailable(() => reads.find(messageId)),
     findMany: (messageIds) => mapUnavailable(() => messageIds.map(reads.find).filter((message) => message !== null)),
@@ -133,6 +134,8 @@ function readsOf(reads: SqliteMessageReads): Omit<MessageReads, 'countAfter' | '
       ),
     after: (topicId, page) => mapUnavailable(() => reads.after(topicId, page)),
     records: (topicId, page) => mapUnavailable(() => reads.records(topicId, page)),
+    lastLost: (topicId, range) => mapUnavailable(() => lost.lastLost(topicId, range)),
+    countRecords: (topicId, of) => mapUnavailable(() => lost.countRecords(topicId, of)),
     offsetAtTime: (topicId, time) => mapUnavailable(() => reads.offsetAtTime(topicId, time)),
     lastOffsets: (topicIds) =>
       mapUnavailable(() => new Map(topicIds.map((topicId) => [topicId, reads.lastOffset(topicId)]))),

@@ -3,6 +3,7 @@ import type { Delivery } from '../../../ports/deliveries.ts';
 import {
   rowsPageMax,
   type ChangeRow,
+  type LostRecordRow,
   type MessageRow,
   type Row,
   type StoreRows,
@@ -18,6 +19,7 @@ export function sqliteStoreParts(access: SqliteAccess): Record<keyof StoreRows, 
     topicFigures: topicFigures(access),
     changes: changes(access),
     messages: messages(access),
+    lostRecords: lostRecords(access),
     deliveries: deliveries(access),
   };
 }
@@ -182,6 +184,27 @@ function messages({ all, run }: SqliteAccess): SqlitePart {
 /** A stub has a negative offset, derived from the change that created it. */
 function stubOffset(all: SqliteAccess['all'], id: string): number {
   return -1 - Number(all('SELECT min(offset) FROM message_changes WHERE message_id = ?', id)[0]![0] ?? 0);
+}
+
+function lostRecords({ all, run }: SqliteAccess): SqlitePart {
+  return {
+    page: (after) => {
+      const found = all(
+        `SELECT l.topic, l.offset, t.topic_id FROM lost_records l JOIN topic_stats t ON t.topic = l.topic
+        WHERE (l.topic, l.offset) > (?, ?) ORDER BY l.topic, l.offset LIMIT ${rowsPageMax}`,
+        ...((after ?? [-1, -1]) as number[]),
+      );
+      return pageOf(
+        found,
+        ([, offset, topicId]) => ({ topicId, offset }),
+        ([topic, offset]) => [topic, offset],
+      );
+    },
+    write: (row) => {
+      const { topicId, offset } = row as LostRecordRow;
+      run(`INSERT INTO lost_records VALUES (${topicNumber}, ?) ON CONFLICT DO NOTHING`, topicId, offset);
+    },
+  };
 }
 
 const deliveryColumns =

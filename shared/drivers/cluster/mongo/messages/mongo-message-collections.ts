@@ -80,6 +80,16 @@ export interface TopicStatsDocument {
 /** The part of the checkpoint. */
 export const checkpointPart = -2;
 
+/**
+ * The offset of a removed record. Of those below the topic's first stored record, only the highest is kept: usually one
+ * document per topic, because messages expire in order.
+ */
+export interface LostRecordDocument {
+  readonly _id: { readonly topicId: string; readonly offset: number };
+  readonly topicId: string;
+  readonly offset: number;
+}
+
 export interface WatermarkDocument {
   readonly _id: number;
   readonly offset: number;
@@ -92,6 +102,7 @@ export interface MessageCollections {
   readonly messages: mongo.Collection<MessageDocument>;
   readonly changes: mongo.Collection<ChangeDocument>;
   readonly stats: mongo.Collection<TopicStatsDocument>;
+  readonly lost: mongo.Collection<LostRecordDocument>;
   readonly watermarks: mongo.Collection<WatermarkDocument>;
 }
 
@@ -124,6 +135,7 @@ export async function prepareMessageCollections(connection: Connection): Promise
     messages: db.collection('messages'),
     changes: db.collection('message_changes'),
     stats: db.collection('topic_stats'),
+    lost: db.collection('lost_records'),
     watermarks: db.collection('watermarks'),
   };
   // Transactions need existing collections. Creates them concurrently, which takes almost the time of one.
@@ -142,6 +154,7 @@ export async function prepareMessageCollections(connection: Connection): Promise
       },
     ]),
     collections.changes.createIndexes([...recordIndexes, { key: { messageId: 1 }, name: 'byMessage' }]),
+    collections.lost.createIndexes([{ key: { topicId: 1, offset: -1 }, name: byTopic }]),
     collections.stats.createIndexes([{ key: { topicId: 1 }, name: byTopic }]),
   ]);
   const failed = results.find((one) => one.status === 'rejected');

@@ -12,6 +12,7 @@ import {
   type MessageCollections,
   type MessageDocument,
 } from './mongo-message-collections.ts';
+import { ofMessagesThat } from './mongo-lost-records.ts';
 import { newestOffsets } from './mongo-offset-range.ts';
 
 /** Returns messages in history, oldest first. `batchSize` makes it one round trip. */
@@ -97,8 +98,7 @@ export async function topicRecords(
         [
           { $match: inRange },
           { $sort: { offset: 1 } },
-          { $lookup: { from: messages.collectionName, localField: 'messageId', foreignField: '_id', as: 'of' } },
-          { $match: { 'of.offset': { $gte: 0 }, 'of.expiresAt': { $gt: page.now } } },
+          ...ofMessagesThat(messages, { 'of.expiresAt': { $gt: page.now } }),
           { $limit: page.limit },
         ],
         { hint: byTopic, batchSize: page.limit + 1 },

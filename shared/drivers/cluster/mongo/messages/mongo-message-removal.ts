@@ -10,6 +10,7 @@ import {
   type MessageCollections,
   type MessageDocument,
 } from './mongo-message-collections.ts';
+import { storeLost } from './mongo-lost-records.ts';
 import { changeCheckpoints, countChange, countStates, latest, type CheckpointChange } from './mongo-topic-counts.ts';
 import { inTransaction } from '../mongo-transaction.ts';
 
@@ -95,12 +96,17 @@ export function mongoMessageRemoval(
         all += removed.get(topicId)?.messages ?? 0;
       });
       if (all === 0) {
-        await collections.changes.deleteMany({ topicId });
-        await collections.stats.deleteMany({ topicId });
+        await forgetTopic(collections, topicId);
       }
       return all;
     },
   };
+}
+
+async function forgetTopic({ changes, lost, stats }: MessageCollections, topicId: string): Promise<void> {
+  await changes.deleteMany({ topicId });
+  await lost.deleteMany({ topicId });
+  await stats.deleteMany({ topicId });
 }
 
 /** Needs no transaction: concurrent edits or sweeps of such a message have no effect. */
@@ -170,8 +176,22 @@ async function removeBatch(
   if (found.length === 0) return [];
   await messages.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
   const changed = found.filter(({ contentRev, deletedAt }) => contentRev >= 0 || deletedAt !== undefined);
-  if (changed.length > 0) await changes.deleteMany({ messageId: { $in: changed.map(({ _id }) => _id) } }, { session });
+  const ofChanged = { messageId: { $in: changed.map(({ _id }) => _id) } };
+  const removedChanges =
+    changed.length === 0
+      ? []
+      : await changes
+          .find(ofChanged, { session, projection: { messageId: 1, topicId: 1, offset: 1 }, hint: 'byMessage' })
+          .toArray();
+  if (changed.length > 0) await changes.deleteMany(ofChanged, { session });
   const published = found.filter(({ offset }) => offset !== undefined);
+  // Readers never get the records of a stub.
+  const shown = new Set(published.map(({ _id }) => _id));
+  await storeLost(
+    collections,
+    [...published, ...removedChanges.filter(({ messageId }) => shown.has(messageId))],
+    session,
+  );
   const states = await countStates(collections, [...new Set(published.map(({ topicId }) => topicId))], { session });
   const lowered = new Map<string, CheckpointChange>();
   for (const removed of published) {

@@ -20,6 +20,7 @@ import {
   topicRecords,
 } from './mongo-message-reads.ts';
 import { mongoMessageIngest } from './mongo-message-ingest.ts';
+import { countRecordsFrom, lastLostOffset } from './mongo-lost-records.ts';
 import { forgetAccount } from './mongo-forget-account.ts';
 import { mongoMessageRemoval } from './mongo-message-removal.ts';
 import {
@@ -74,6 +75,8 @@ export async function openMongoMessages({
     newestOfEach: (topicIds, now) => mapUnavailable(() => newestOfEach(collections, topicIds, now)),
     after: (topicId, page) => mapUnavailable(() => messagesAfter(collections, topicId, page)),
     records: (topicId, page) => mapUnavailable(() => topicRecords(collections, topicId, page)),
+    lastLost: (topicId, range) => mapUnavailable(() => lastLostOffset(collections, topicId, range)),
+    countRecords: (topicId, of) => mapUnavailable(() => countRecordsFrom(collections, topicId, of)),
     offsetAtTime: (topicId, time) =>
       mapUnavailable(() => extremeOffset([messages, changes], topicId, { time, direction: 1 })),
     lastOffsets: (topicIds) => mapUnavailable(() => lastOffsetsOf(collections, topicIds)),

@@ -81,13 +81,34 @@ export async function newestOffsets(
   topicIds: readonly string[],
   { below = Number.MAX_SAFE_INTEGER, ...options }: ReadOptions & { readonly below?: number } = {},
 ): Promise<Map<string, number>> {
+  return outerOffsets(collection, topicIds, { sort: { topicId: 1, offset: -1 }, below, options });
+}
+
+/** Returns the offset of each topic's oldest document; topics without one have no entry. */
+export async function oldestOffsets(
+  collection: RecordCollection,
+  topicIds: readonly string[],
+  options: ReadOptions = {},
+): Promise<Map<string, number>> {
+  return outerOffsets(collection, topicIds, {
+    sort: { topicId: -1, offset: 1 },
+    below: Number.MAX_SAFE_INTEGER,
+    options,
+  });
+}
+
+async function outerOffsets(
+  collection: RecordCollection,
+  topicIds: readonly string[],
+  { sort, below, options }: { sort: Record<string, 1 | -1>; below: number; options: ReadOptions },
+): Promise<Map<string, number>> {
   if (topicIds.length === 0) return new Map();
   // With `byTopic` this is a distinct scan, which reads one key per topic.
   const found = await (collection as unknown as mongo.Collection<RecordDocument>)
     .aggregate<{ _id: string; offset: number }>(
       [
         { $match: { topicId: { $in: [...topicIds] }, offset: { $gte: 0, $lt: below } } },
-        { $sort: { topicId: 1, offset: -1 } },
+        { $sort: sort },
         { $group: { _id: '$topicId', offset: { $first: '$offset' } } },
       ],
       { ...options, hint: byTopic, batchSize: topicIds.length + 1 },

@@ -5,6 +5,7 @@ import type { Delivery } from '../../../../ports/deliveries.ts';
 import {
   rowsPageMax,
   type ChangeRow,
+  type LostRecordRow,
   type MessageRow,
   type Row,
   type StoreRows,
@@ -14,6 +15,7 @@ import { deliveryOf, rowIdOf, rowTime, storedId, type DeliveryRow } from '../del
 import {
   byTopic,
   type ChangeDocument,
+  type LostRecordDocument,
   type MessageCollections,
   type MessageDocument,
 } from '../messages/mongo-message-collections.ts';
@@ -30,6 +32,7 @@ export function mongoStoreParts(
     topicFigures: topicCounters(collections),
     changes: changes(collections.changes, partitionsOf),
     messages: messages(collections.messages, partitionsOf),
+    lostRecords: lostRecords(collections.lost),
     deliveries: deliveries(connection.db!.collection<DeliveryRow>('deliveries')),
   };
 }
@@ -141,6 +144,22 @@ function toDocument({ id, offset, deletedAt, ...content }: MessageRow, partition
     ...(offset === null ? {} : { offset }),
     ...(deletedAt === null ? {} : { deletedAt }),
     ...(texts.every(isPlain) ? {} : { folded: texts.map(foldCase) }),
+  };
+}
+
+function lostRecords(collection: mongo.Collection<LostRecordDocument>): MongoPart {
+  return {
+    collection: asCollection(collection),
+    toRow: (document): LostRecordRow => {
+      const { topicId, offset } = document as LostRecordDocument;
+      return { topicId, offset };
+    },
+    toDocuments: (rows) =>
+      (rows as LostRecordRow[]).map(({ topicId, offset }): LostRecordDocument => ({
+        _id: { topicId, offset },
+        topicId,
+        offset,
+      })),
   };
 }
 

@@ -1,0 +1,61 @@
+import type { History } from '@tocsin/shared/operations/messages/history.ts';
+import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
+import { z } from 'zod';
+
+export const gapSchema = z
+  .object({
+    from_offset: z.int().meta({ description: 'Where the read started.' }),
+    to_offset: z
+      .int()
+      .meta({ description: 'The offset of the next record; without one, one more than the last lost offset.' }),
+    reason: z.enum(['expired', 'deleted_topic_history']),
+  })
+  .meta({ id: 'LogGap' });
+
+export type LogGap = z.infer<typeof gapSchema>;
+
+export interface LogBounds {
+  readonly earliest_offset: number;
+  readonly head: number;
+  readonly gap: LogGap | null;
+}
+
+/** A read of a topic's log: its start and the records that it returned. */
+export interface LogRead {
+  readonly topicId: string;
+  readonly from: number;
+  readonly records: readonly Pick<TopicRecord, 'offset'>[];
+}
+
+/** Returns the bounds of the log, consistent with the records of the read. */
+export async function logBounds(
+  history: Pick<History, 'earliestOffset' | 'lastLost' | 'lastOffset'>,
+  read: LogRead,
+): Promise<LogBounds> {
+  const { topicId, from, records } = read;
+  const first = records[0]?.offset;
+  const [lastOffset, earliest] = await Promise.all([
+    history.lastOffset(topicId),
+    from === 0 && first !== undefined ? first : history.earliestOffset(topicId),
+  ]);
+  const head = Math.max(lastOffset, records.at(-1)?.offset ?? -1) + 1;
+  return {
+    earliest_offset: Math.min(earliest ?? head, first ?? head),
+    head,
+    gap: from < head ? await gapOf(history, read) : null,
+  };
+}
+
+/**
+ * Returns the gap between the start of the read and its first record, or null. Topics share offsets, so a gap exists
+ * only if a record of the topic is known to have been there.
+ */
+export async function gapOf(
+  history: Pick<History, 'lastLost'>,
+  { topicId, from, records }: LogRead,
+): Promise<LogGap | null> {
+  const first = records[0]?.offset;
+  if (first === from) return null;
+  const lost = await history.lastLost(topicId, { from, before: first ?? Number.MAX_SAFE_INTEGER });
+  return lost === null ? null : { from_offset: from, to_offset: first ?? lost + 1, reason: 'expired' };
+}
