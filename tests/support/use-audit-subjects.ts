@@ -55,6 +55,14 @@ export function useAuditSubjects(stack: StackUse) {
     return { person, topic };
   }
 
+  /** A scheduled message that was cancelled twice. */
+  async function cancelledOf() {
+    const { person, topic } = await topicOf();
+    const { id } = await made(person.post('/', { topic: topic.name, message: 'x', delay: '1h' }));
+    for (let times = 0; times < 2; times++) await made(person.delete(`/api/messages/scheduled/${id}`));
+    return { person, topic, message: { type: 'message', id: id as string, name: null } };
+  }
+
   async function acknowledgedOf() {
     const { person, topic } = await topicOf();
     const { id } = await made(person.publish(topic.name));
@@ -62,5 +70,5 @@ export function useAuditSubjects(stack: StackUse) {
     return { person, topic, message: { type: 'message', id: id as string, name: null } };
   }
 
-  return { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf, policyOf, acknowledgedOf };
+  return { teamOf, inviteOf, teamSubscriptionOf, keyOf, topicOf, tokenOf, policyOf, cancelledOf, acknowledgedOf };
 }

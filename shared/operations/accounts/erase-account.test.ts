@@ -45,6 +45,7 @@ import { teamMembers, teams } from '../../collections/teams.ts';
 import { topicCleanups } from '../../collections/topic-cleanups.ts';
 import { topics } from '../../collections/topics.ts';
 import { users } from '../../collections/users.ts';
+import { handledFields } from './handled-fields.fixtures.ts';
 
 const engine = await useTestEngine();
 
@@ -208,43 +209,6 @@ async function accountWithData(): Promise<{
   await deliveries.claim([newClaim(newId(), { topicId: foreignTopic.id, userId })], { now: 1, staleAfterMs: 1 });
   return { user, foreign: { topicId: foreignTopic.id, teamId: foreignTeam.id, inviteId: kept.id } };
 }
-
-/** How each field with an account's ID or address is handled. A new field must be erased and added here. */
-const handledFields: Readonly<Record<string, string>> = {
-  'users.email': 'removed immediately',
-  'accountErasures.email': 'ends with the erasure',
-  'apiKeys.userId': 'erased',
-  'loginSessions.userId': 'erased',
-  'loginSessions.address': 'erased',
-  'loginSessions.userAgent': 'erased',
-  'knownNetworks.userId': 'erased',
-  'registrations.email': 'erased',
-  'devices.userId': 'erased',
-  'subscriptions.userId': 'erased',
-  'consents.userId': 'erased',
-  'mailTokens.userId': 'erased',
-  'mailTokens.email': 'erased',
-  'addressChanges.userId': 'erased',
-  'addressChanges.oldEmail': 'erased',
-  'identities.userId': 'erased',
-  'topicTokens.createdBy': 'erased',
-  'escalationAccounts.userId': 'erased',
-  'escalations.ackUserId': 'erased',
-  'logConsumers.ownerId': 'erased',
-  'topics.ownerId': 'erased',
-  'scheduledMessages.topicOwnerId': 'erased',
-  'scheduledMessages.guestId': 'erased',
-  'scheduledMessages.holderId': 'erased',
-  'auditOrigins.userId': 'erased',
-  'auditOrigins.address': 'erased',
-  'auditOrigins.userAgent': 'erased',
-  'auditOrigins.formerEmail': 'erased',
-  'teams.ownerId': 'erased',
-  'teamMembers.userId': 'erased',
-  'teamSubscriptionMembers.userId': 'erased',
-  'teamInvites.invitedById': 'erased',
-  'teamInvites.email': 'erased',
-};
 
 test('handles every field that can contain an account ID or address', () => {
   const naming = collections.flatMap(({ name, fields }) =>

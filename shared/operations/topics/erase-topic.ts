@@ -15,9 +15,9 @@ import { removeTeamSubscriptionsOf } from '../teams/subscriptions/run-team-subsc
 const batchSize = 500;
 
 /**
- * Erases the data of a deleted topic: tokens, consumers, escalations, subscriptions, also of a team, scheduled messages,
- * then messages with their records, in at most `batchesMax` batches. Can be interrupted and run again at any point.
- * Throws if the topic still exists.
+ * Erases the data of a deleted topic: tokens, consumers, escalations, subscriptions, also of a team, scheduled
+ * messages, then messages with their records, in at most `batchesMax` batches. Can be interrupted and run again at any
+ * point. Throws if the topic still exists.
  */
 export async function eraseTopic(
   deps: { documents: Documents; messages: MessageRetention },
