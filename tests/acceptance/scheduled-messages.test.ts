@@ -97,7 +97,6 @@ test.each([
   [{ Delay: '31 days' }, 'delay: must be 10 seconds to 30 days ahead'],
   [{ Delay: 'whenever' }, expect.stringMatching(/^delay: must be a duration/)],
   [{ Delay: '1h', Timezone: 'Mars/Olympus' }, expect.stringMatching(/^timezone: must be an IANA time zone/)],
-  [{ Delay: '1h', 'Sequence-ID': 'x' }, 'sequence_id: cannot be used with delay'],
   [{ Delay: '9s', Priority: '9' }, expect.stringMatching(/priority: must be .*; delay: must be/)],
 ])('%j is a 422 that names the field', async (headers, detail) => {
   const topic = await createTopic(owner);

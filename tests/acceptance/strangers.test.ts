@@ -53,6 +53,7 @@ const parameters: Readonly<Record<string, (world: World) => string>> = {
   device_id: ({ device }) => device.id,
   subscription_id: ({ subscription }) => subscription.id,
   consumer: () => 'c',
+  token: () => 'no-such-token',
   email: ({ owner }) => owner.email,
 };
 const parametersOf = ({ path }: Operation): string[] =>

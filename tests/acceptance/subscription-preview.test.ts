@@ -97,6 +97,8 @@ test('the preview shows quiet hours and the limit per minute while they are set'
   });
   const off = (await patch({ quiet_hours: null, max_per_minute: null })).body.mobile_notification_settings;
   expect(Object.keys(off).sort()).toEqual([
+    'allow_critical',
+    'badge',
     'notification_sound',
     'priority_threshold',
     'sound_enabled',

@@ -48,6 +48,8 @@ test('a team subscribes all its members with its settings, and lists what it set
         vibrate_enabled: true,
         tags_filter: [],
         notification_sound: 'default',
+        allow_critical: false,
+        badge: 'unread',
       },
       mandatory: true,
       subscriber_count: 3,

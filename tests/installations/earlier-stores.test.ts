@@ -51,15 +51,24 @@ function newInstallation(dir: string): { env: Record<string, string>; start: () 
 
 interface SeenStore {
   readonly '/api/devices/my': { readonly body: readonly object[] };
+  readonly '/api/topics/alarms/consumers': { readonly body: readonly object[] };
   readonly '/api/keys': { readonly body: readonly { readonly description: string | null }[] };
 }
 
-/** Differences in later versions: a key's description is always a string, and a device has its last test push. */
+/**
+ * Differences in later versions: a key's description is always a string, a device has its last test push, and the lag of
+ * a consumer counts only records that can still be read.
+ */
 function asShownNow(seen: SeenStore): object {
   const [keys, devices] = [seen['/api/keys'], seen['/api/devices/my']];
+  const consumers = seen['/api/topics/alarms/consumers'];
   return {
     ...seen,
     '/api/devices/my': { ...devices, body: devices.body.map((device) => ({ last_test: null, ...device })) },
+    '/api/topics/alarms/consumers': {
+      ...consumers,
+      body: consumers.body.map((consumer) => ({ ...consumer, lag: expect.any(Number) })),
+    },
     '/api/keys': { ...keys, body: keys.body.map((key) => ({ ...key, description: key.description ?? '' })) },
   };
 }

@@ -50,7 +50,7 @@ test('a published message reaches the browsers of its subscribers, encrypted for
   });
   for (const { token } of [first, second])
     await eventually(() =>
-      expect(pushesTo(token).map(({ payload }) => payload)).toEqual([
+      expect(pushesTo(token).map(({ payload }) => payload)).toMatchObject([
         {
           title: 'Pump',
           body: 'the pump stopped',
@@ -73,11 +73,15 @@ test.each([
     'priority 3 is below the threshold of 5',
   ],
 ])('a browser gets no message with %s', async (_, settings, reason) => {
-  const reader = await person();
+  const [reader, witness] = [await person(), await person()];
   const topic = await createTopic(reader);
   const { id, token } = await registerBrowser(reader);
+  const { token: witnessed } = await registerBrowser(witness);
+  await subscribe(witness, topic.name);
   const subscriptionId = await subscribe(reader, topic.name, settings);
   const blocked = await publish(reader, topic.name, 'the pump stopped');
+  // The notifier reads all subscriptions of the topic together, so it has decided about both.
+  await eventually(() => expect(pushesTo(witnessed)).toHaveLength(1));
   expect(await statusOf(reader, blocked, id)).toMatchObject({ status: 'skipped', reason });
   const changed = { web_notifications_enabled: true, mobile_notification_settings: { priority_threshold: 1 } };
   await reader.client.call('PATCH', `/api/subscriptions/${subscriptionId}`, { json: changed });

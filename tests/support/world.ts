@@ -124,6 +124,19 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
     path: (world) => `/api/topics/${world.topic.name}/consumers/c`,
     body: () => ({ offset: 2 }),
   },
+  'POST /api/topics/{name}/consumers/{consumer}/lease': {
+    path: (world) => `/api/topics/${world.topic.name}/consumers/c/lease`,
+    body: () => ({ ttl: 30 }),
+  },
+  'PUT /api/topics/{topic_id}/escalation': {
+    path: (world) => `/api/topics/${world.topic.id}/escalation`,
+    body: () => ({ min_priority: 5, repeat_every: '2m', repeat_max: 5, steps: [], auto_ack_on_resolve: true }),
+  },
+  'POST /api/messages/{message_id}/ack': {
+    path: (world) => `/api/messages/${world.message.id}/ack`,
+    body: () => ({ note: 'on my way' }),
+  },
+  'GET /api/messages/unacknowledged': { path: () => '/api/messages/unacknowledged' },
   'POST /api/sse/sessions': {
     path: () => '/api/sse/sessions',
     body: (world) => ({ topics: [world.topic.name], since_id: { [world.topic.name]: world.message.id } }),

@@ -60,8 +60,6 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
     return { message, scheduledFor, isReplay: true, headers: {} };
   }
   const { scheduledFor, ttlMs } = fields;
-  if (scheduledFor !== null && fields.sequenceId !== null)
-    throw new AppError('unprocessable', 'sequence_id: cannot be used with delay');
   const lifetimeMs = lifetimeWithin(await lifetimeMsAt(deps, topic, now), ttlMs);
   const timestamp = scheduledFor ?? now;
   const expiresAt = timestamp + lifetimeMs;
