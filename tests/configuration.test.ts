@@ -46,6 +46,7 @@ const promised = [
   'APNS_BUNDLE_ID',
   'APNS_URL',
   'APNS_CA_FILE',
+  'APNS_CRITICAL',
   'FCM_SERVICE_ACCOUNT_FILE',
   'FCM_URL',
   'EXPO_ACCESS_TOKEN',

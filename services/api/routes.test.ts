@@ -81,6 +81,7 @@ test('a body is optional for a text publish and if no field is required', () => 
     'publish',
     'publishByPut',
     'updateTopic',
+    'ackMessage',
     'editMessage',
     'updateMe',
     'updateTeam',

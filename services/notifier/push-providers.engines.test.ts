@@ -240,14 +240,16 @@ describe(`requests to push providers, ${engineUnderTest}`, () => {
       topic_id: topic.id,
       tags: ['pump'],
     };
+    const ackUrl = expect.stringContaining(`/ack/${message.id}.`);
     const [ios] = apnsOf(tokens).slice(seen) as [ApnsPush];
     const { aps, ...custom } = ios.payload;
-    expect(custom).toEqual(data);
+    expect(custom).toEqual({ ...data, ack_url: ackUrl });
     expect(aps).toMatchObject({ category: 'tocsin.ack', badge: 2 });
     expect(Number(ios.headers['apns-expiration'])).toBe(Math.floor(expiresAt / 1_000));
     const { message: android } = fcmOf(tokens).find(({ messageId }) => messageId === message.id)!;
     expect(android.data).toEqual({
       ...data,
+      ack_url: ackUrl,
       offset: String(offset),
       priority: '4',
       actions: JSON.stringify(actions),
