@@ -69,7 +69,7 @@ function waitForProvider(deps: PushDeps, { platform, giveUpAt }: SendJob): void 
   const pausedMs = deps.gateways.get(platform)?.pausedMs() ?? 0;
   const delayMs = afterPauseMs(deps, pausedMs);
   if (pausedMs > 0 && deps.clock() + delayMs <= giveUpAt)
-    throw new RetryLater(delayMs, `${pushProviders[platform].name} is away`);
+    throw new RetryLater(delayMs, `${pushProviders[platform].name} is unavailable`);
 }
 
 async function end(deps: PushDeps, rows: readonly Delivery[], reason: string): Promise<void> {

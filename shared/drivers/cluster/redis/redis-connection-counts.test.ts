@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { closers, type Closers } from '../../../platform/lifecycle.ts';
@@ -48,7 +49,10 @@ describeWithEngines('redis connection counts', ({ redisUrl }) => {
       await end.promise;
       return commands;
     } finally {
+      const closed = once(monitor, 'end');
       monitor.disconnect();
+      // It first reads what Redis reported of the other tests' commands.
+      await closed;
     }
   }
 

@@ -6,7 +6,7 @@ import type { ApiDeps } from '../../../api-deps.ts';
 import { deliverBatch, type DeliverDeps, type DueMessages } from './deliver-batch.ts';
 
 /** Between two looks for due messages. Different on each look, so that nodes do not compete for every batch. */
-const pauseMs = { min: 250, max: 500 } as const;
+const pauseMs = { min: 500, max: 900 } as const;
 /** The pauses while the stores are unavailable. */
 const outagePauseMs = { first: 500, longest: 5_000 } as const;
 /** Messages per claim. A node that dies delays the rest of its claim. */
