@@ -1,4 +1,4 @@
-import { createECDH, createHash, createPublicKey, randomUUID } from 'node:crypto';
+import { createECDH, createHash, createPublicKey, randomUUID, type ECDH } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -99,6 +99,12 @@ function keysOf(id: string): BrowserKeys {
   return { ecdh, auth: seed('auth').subarray(0, 16) };
 }
 
+/** Returns the key as 32 bytes in base64url; Node omits leading zeros. */
+export function privateKeyOf(ecdh: ECDH): string {
+  const key = ecdh.getPrivateKey();
+  return Buffer.concat([Buffer.alloc(32 - key.length), key]).toString('base64url');
+}
+
 /**
  * A push service (RFC 8030) with its own certificate: checks the request and the signature (RFC 8292), and decrypts the
  * push as the browser would (RFC 8291).
@@ -126,7 +132,7 @@ export async function startWebPushSimulator(options: WebPushOptions = {}): Promi
     url,
     host: `${host}:${port}`,
     certificate: cert,
-    vapid: { publicKey, privateKey: ecdh.getPrivateKey('base64url').padStart(43, 'A'), subject },
+    vapid: { publicKey, privateKey: privateKeyOf(ecdh), subject },
     pushes: state.pushes,
     requests: state.requests,
     signatures: state.signatures,

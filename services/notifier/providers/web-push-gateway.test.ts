@@ -1,7 +1,7 @@
 import { createECDH } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
-import { startWebPushSimulator, type WebPushSimulator } from '@tocsin/simulators/web-push-simulator.ts';
+import { privateKeyOf, startWebPushSimulator, type WebPushSimulator } from '@tocsin/simulators/web-push-simulator.ts';
 import type { PushGateway } from './push-gateway.ts';
 import { longestContent, messageData, push } from './push-gateway.fixtures.ts';
 import { openWebPushGateway, type WebPushGatewayOptions } from './web-push-gateway.ts';
@@ -150,7 +150,7 @@ describe('the web push gateway', () => {
   test('reports rejected keys with a remedy for the operator', async () => {
     const ecdh = createECDH('prime256v1');
     const publicKey = ecdh.generateKeys('base64url');
-    const privateKey = ecdh.getPrivateKey('base64url').padStart(43, 'A');
+    const privateKey = privateKeyOf(ecdh);
     const remedy = expect.stringContaining('VAPID_PUBLIC_KEY');
     for (const [vapid, status] of [
       [{ ...service.vapid, publicKey, privateKey }, 403],

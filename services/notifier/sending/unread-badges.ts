@@ -14,15 +14,15 @@ export const followedMax = 10_000;
 export const topicsMax = 1_000;
 
 /** Messages counted for a page of recipients, shared among the topics, but at most `perTopicMax` for each. */
-const countedMax = 10_000;
-const perTopicMax = 1_000;
+const countedMax = 1_000;
+const perTopicMax = 100;
 
 /** Different teams whose members are read. */
 const teamsMax = 200;
 
 /**
  * Returns the number of unread messages of each user over all subscriptions whose topic the user may read, as the list
- * of subscriptions counts them. The cost per call is limited: of a topic at most 1,000 messages count, fewer with more
+ * of subscriptions counts them. The cost per call is limited: of a topic at most 100 messages count, fewer with more
  * than ten topics. Users beyond `followedMax` subscriptions, or with a topic beyond `topicsMax`, get no number, so that
  * their badge stays as it is; topics with most of the users come first.
  */
