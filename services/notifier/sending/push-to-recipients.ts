@@ -11,6 +11,9 @@ import { recordOutcomes } from './record-outcomes.ts';
 import { pushIdsOf, sendPush, type Attempt, type PushResults, type PushTarget, type Sending } from './send-push.ts';
 import { unreadBadges } from './unread-badges.ts';
 
+/** Pushes of older messages have no badge, so that counting does not slow a notifier that lags. */
+const badgeAgeMsMax = 3_000;
+
 /** Rows per lookup in the ledger. */
 const devicesAtOnce = 1_000;
 
@@ -95,11 +98,11 @@ async function planPush(
   const isReachable = ({ platform }: RecipientDevice): boolean => deps.gateways.has(platform);
   const reached = withDevices.filter(({ userId, devices }) => readers.has(userId) && devices.some(isReachable));
   const heldBack = await holdBack(deps, push, reached, attempt);
+  const isLate = deps.clock() - message.timestamp > badgeAgeMsMax;
+  const counted = isLate ? [] : reached.filter((one) => !heldBack.has(one.subscriptionId) && hasBadge(one));
   const badges = await unreadBadges(
     deps,
-    reached
-      .filter((recipient) => !heldBack.has(recipient.subscriptionId) && hasBadge(recipient))
-      .map(({ userId }) => userId),
+    counted.map(({ userId }) => userId),
   );
   const skips: Outcome[] = [];
   const targets = new Map<Platform, PushTarget[]>();
