@@ -50,6 +50,8 @@ const rulesBeyondSchema: Readonly<Record<string, string>> = {
   createSubscription: tags,
   updateSubscription: tags,
   previewSubscription: 'a time zone has a name, and quiet hours end at another time than they start',
+  createTeamSubscription: 'the topic is one of the team',
+  putEscalation: 'durations and steps rise, users can read the topic, and topics form no cycle',
   redriveDeadLetters: 'exactly one of three is given',
   listAuditEntries: times,
   runRetention: 'the time is not to come',
