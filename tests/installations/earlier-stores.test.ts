@@ -56,8 +56,8 @@ interface SeenStore {
 }
 
 /**
- * Differences in later versions: a key's description is always a string, a device has its last test push, and the lag of
- * a consumer counts only records that can still be read.
+ * Differences in later versions: a key's description is always a string, a device has its last test push, and the lag
+ * of a consumer counts only records that can still be read.
  */
 function asShownNow(seen: SeenStore): object {
   const [keys, devices] = [seen['/api/keys'], seen['/api/devices/my']];
