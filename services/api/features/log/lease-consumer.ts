@@ -23,7 +23,7 @@ const body = z.object({
  * `POST /api/topics/{name}/consumers/{consumer}/lease`: of several programs with the consumer, one at a time gets the
  * lease. With its lease, the holder extends it.
  */
-export function leaseConsumer(deps: Pick<ApiDeps, 'directory' | 'engine'>): Route {
+export function leaseConsumer(deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine'>): Route {
   const { documents } = deps.engine;
   return route({
     id: 'leaseConsumer',
@@ -51,10 +51,12 @@ export function leaseConsumer(deps: Pick<ApiDeps, 'directory' | 'engine'>): Rout
       await loadConsumer(documents, of);
       return () => loadConsumer(documents, of);
     },
-    async handle({ now, request }, { loaded: load, body: { ttl } }) {
+    async handle({ request }, { loaded: load, body: { ttl } }) {
       const given = givenLease(request);
       return retryStale(async () => {
         const consumer = await load();
+        // Not the time of the request, which may precede the lease that another program got meanwhile.
+        const now = deps.clock();
         requireLease(consumer, given);
         const remainingMs = (consumer.leaseUntil ?? 0) - now;
         if (consumer.leaseHash !== null && remainingMs > 0 && !holdsLease(consumer, given))
