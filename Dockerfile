@@ -4,6 +4,7 @@ FROM node:24-slim AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY cli/package.json cli/
+COPY clients/typescript/package.json clients/typescript/
 COPY console/package.json console/
 COPY services/api/package.json services/api/
 COPY services/fanout/package.json services/fanout/
@@ -38,6 +39,7 @@ COPY shared shared
 COPY simulators simulators
 COPY services services
 COPY cli cli
+COPY clients clients
 COPY --from=console /app/console/dist console/dist
 # Node keeps a cache per user, so the runtime user fills it; afterwards only root can write it.
 RUN mkdir -p -m 777 "$NODE_COMPILE_CACHE"

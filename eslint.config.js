@@ -3,7 +3,16 @@ import { plainEnglish } from './tools/prose/eslint-rule.js';
 
 export default tseslint.config(
   { plugins: { tocsin: { rules: { 'plain-english': plainEnglish } } }, rules: { 'tocsin/plain-english': 'error' } },
-  { ignores: ['**/node_modules/', '**/data/', 'console/dist/', 'tmp/'] },
+  {
+    ignores: [
+      '**/node_modules/',
+      '**/data/',
+      'console/dist/',
+      'clients/typescript/dist/',
+      'clients/typescript/src/openapi.ts',
+      'tmp/',
+    ],
+  },
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.base],

@@ -3,6 +3,8 @@ const base = {
   rootDir: import.meta.dirname,
   testEnvironment: '<rootDir>/tools/jest/leak-guard-environment.cjs',
   extensionsToTreatAsEsm: ['.ts'],
+  // A second package of the same name.
+  modulePathIgnorePatterns: ['<rootDir>/clients/typescript/dist/'],
   transform: { '\\.ts$': '<rootDir>/tools/jest/strip-types.cjs' },
 };
 

@@ -66,6 +66,7 @@ export const boundaries: readonly Boundary[] = [
   { of: 'shared/testing', mayImport: ['shared'] },
   { of: 'simulators', mayImport: [] },
   { of: 'console', mayImport: ['shared/wire'] },
+  { of: 'clients/typescript', mayImport: [], packages: 'none' },
   { of: 'shared/contracts', mayImport: ['shared'] },
   { of: 'services/*', mayImport: sharedButDrivers },
   { of: 'services/api/directory', mayImport: sharedButDrivers },
@@ -93,7 +94,7 @@ export const boundaries: readonly Boundary[] = [
     of: 'services/api/{main,start-api,app,pages,routes,upgrade,*.test}.ts',
     mayImport: ['services/api', ...sharedButDrivers],
   },
-  { of: 'cli', mayImport: ['services', ...sharedButDrivers, 'simulators'] },
+  { of: 'cli', mayImport: ['clients/typescript', 'services', ...sharedButDrivers, 'simulators'] },
   {
     of: 'tools',
     mayImport: ['tests/support/stack.ts', 'services/notifier/providers', 'simulators', ...sharedButDrivers],
@@ -101,7 +102,7 @@ export const boundaries: readonly Boundary[] = [
   },
   {
     of: 'tests',
-    mayImport: ['tests/support/stack.ts', 'shared', 'simulators', 'tools'],
+    mayImport: ['tests/support/stack.ts', 'clients/typescript', 'shared', 'simulators', 'tools'],
     packages: [...clusterPackages, ...embeddedPackages],
   },
   { of: 'tests/support/stack.ts', mayImport: sharedButDrivers },

@@ -37,7 +37,9 @@ function fileOf(from: string, specifier: string, workspaces: ReadonlyMap<string,
   if (specifier.startsWith('.')) return path.join(path.dirname(from), specifier.replace(/\?inline$/, ''));
   const name = packageOf(specifier);
   const folder = workspaces.get(name);
-  return folder === undefined ? null : path.join(folder, specifier.slice(name.length + 1));
+  if (folder === undefined) return null;
+  // The package for others has one entry.
+  return path.join(folder, specifier === name ? 'src/index.ts' : specifier.slice(name.length + 1));
 }
 
 function packageOf(specifier: string): string {
