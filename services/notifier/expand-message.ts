@@ -7,6 +7,7 @@ import {
   replaceJob,
   type QueuedPush,
 } from '@tocsin/shared/domain/push/push-job.ts';
+import type { PageName } from '@tocsin/shared/domain/escalation/escalation-state.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { withTrace } from '@tocsin/shared/domain/trace-context.ts';
@@ -16,6 +17,7 @@ import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Deliveries } from '@tocsin/shared/ports/deliveries.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
+import { followEdits } from './escalation/follow-edits.ts';
 import { endDeleted, openEscalations } from './escalation/open-escalations.ts';
 import { addPushJobs, type PlacedPush } from './jobs/add-push-jobs.ts';
 
@@ -59,6 +61,7 @@ export async function expandMessages(
   const records = batch.records.flatMap(({ record }) => (record.message.expiresAt > now ? [record] : []));
   // Before the jobs: a push finds the escalation of its message.
   await openEscalations({ documents, clock }, records);
+  const pages = await followEdits({ documents, clock }, records);
   await endDeleted({ documents, clock }, records);
   const topics = new Set<string>();
   await Promise.all(
@@ -73,7 +76,10 @@ export async function expandMessages(
   );
   if (wanted.length > 0) await waitForRoom(jobQueue, batch.signal);
   const [messages, changes] = [wanted.filter(isNew), wanted.filter((record) => !isNew(record))];
-  await addPushJobs(jobQueue, [...messages, ...changes].map(jobOf));
+  await addPushJobs(
+    jobQueue,
+    [...messages, ...changes].map((record) => jobOf(record, pages.get(record))),
+  );
 }
 
 /** Throws when the signal is aborted. */
@@ -83,9 +89,10 @@ async function waitForRoom(jobQueue: Pick<JobQueue, 'hasRoom'>, signal: AbortSig
 
 const isNew = ({ type }: LogRecord): boolean => type === 'message';
 
-/** Returns the record's job and its queue. The job continues the record's trace. */
-function jobOf({ type, message, timestamp, trace }: LogRecord): PlacedPush {
-  if (type === 'message') return [pushQueueOf(message.priority), withTrace(firstPage(message), trace)];
+/** Returns the record's job and its queue: the page of an escalation that it started. The job continues its trace. */
+function jobOf({ type, message, timestamp, trace }: LogRecord, page: PageName | undefined): PlacedPush {
+  if (type === 'message' || page !== undefined)
+    return [pushQueueOf(message.priority), withTrace(firstPage(message, page), trace)];
   const { id: messageId, topicId } = message;
   const ids = { messageId, topicId, after: null };
   const job =
@@ -95,9 +102,6 @@ function jobOf({ type, message, timestamp, trace }: LogRecord): PlacedPush {
   return [pushQueues.normal, withTrace(job, trace)];
 }
 
-function firstPage(message: Message): QueuedPush {
-  return pageJob(
-    { messageId: message.id, topicId: message.topicId, after: null, publishedAt: message.timestamp },
-    message.priority,
-  );
+function firstPage({ id, topicId, timestamp, priority }: Message, page: PageName | undefined): QueuedPush {
+  return pageJob({ messageId: id, topicId, after: null, publishedAt: timestamp, page }, priority);
 }

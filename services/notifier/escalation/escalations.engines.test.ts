@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { StepTarget } from '@tocsin/shared/domain/escalation/escalation-policy.ts';
 import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
 import { fanoutGroup } from '@tocsin/shared/domain/log/log-groups.ts';
-import { deletionRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
+import { deletionRecord, editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
@@ -125,6 +125,80 @@ describe(`escalations, ${engineUnderTest}`, () => {
     await untilPushed(message, 2);
     expect(await escalationOf(message)).toMatchObject({ state: { round: 2 } });
     expect(await messages.find(message.id)).toMatchObject({ acknowledgement: null });
+  });
+
+  /** Replaces the message as a publish with its sequence ID does. */
+  async function replace(topic: Topic, { id }: Message, to: Pick<Message, 'priority' | 'requiresAck'>): Promise<void> {
+    await append(topic, editRecord((await at.engine.messages.find(id))!, { ...to, message: 'worse' }, at.clock()));
+  }
+  const raised = { priority: 5, requiresAck: true } as const;
+  const lowered = { priority: 3, requiresAck: false } as const;
+
+  test('a replacement that requires an acknowledgement is pushed with sound and repeats', async () => {
+    const topic = await at.addTopic({ escalation: newPolicy({ repeatMax: 1 }) });
+    const { device } = await at.addSubscriber(topic);
+    const picky = await at.addSubscriber(topic, { subscription: { priorityThreshold: 5 } });
+    await at.start();
+    const message = await at.publish(topic, { priority: 3 });
+    await untilPushed(message, 1);
+    await replace(topic, message, raised);
+    await untilPushed(message, 3);
+    expect(new Set(tokensOf(at, message.id).slice(1))).toEqual(new Set([device, picky.device].map((d) => d.pushToken)));
+    expect(loudPushesOf(message).at(-1)!.message).toMatchObject({
+      body: 'worse',
+      collapseId: message.id,
+      data: { requires_ack: true },
+    });
+    jump(2 * minuteMs);
+    await untilPushed(message, 5);
+    await at.idle();
+    expect(pushesOf(message)).toHaveLength(5);
+    // Another replacement of the same priority replaces it silently on all devices, also those without the first push.
+    await replace(topic, message, raised);
+    await eventually(() => expect(pushesOf(message)).toHaveLength(7), { timeoutMs: 15_000 });
+    await at.idle();
+    expect(loudPushesOf(message)).toHaveLength(5);
+    expect((await escalationOf(message)).pages).toMatchObject([{ number: 0 }, { number: 1 }]);
+  });
+
+  test('a replacement that requires no acknowledgement any more ends the escalation, the next one starts it', async () => {
+    const topic = await at.addTopic({ escalation: newPolicy() });
+    await at.addSubscriber(topic);
+    await at.start();
+    const message = await publishUrgent(topic);
+    await untilPushed(message, 1);
+    await replace(topic, message, lowered);
+    await eventually(async () => expect(await escalationOf(message)).toMatchObject({ isOpen: false, dueAt: null }), {
+      timeoutMs: 15_000,
+    });
+    jump(hourMs);
+    await at.idle();
+    expect(loudPushesOf(message)).toHaveLength(1);
+    await replace(topic, message, raised);
+    await untilPushed(message, 2);
+    jump(2 * minuteMs);
+    await untilPushed(message, 3);
+    expect(await escalationOf(message)).toMatchObject({ state: { round: 2 }, isOpen: true });
+  });
+
+  test('a replacement of an acknowledged message stays silent and names who took it', async () => {
+    const topic = await at.addTopic({ escalation: newPolicy() });
+    await at.addSubscriber(topic);
+    await at.start();
+    const message = await publishUrgent(topic);
+    await untilPushed(message, 1);
+    await acknowledge(message);
+    await eventually(() => expect(pushesOf(message)).toHaveLength(2), { timeoutMs: 15_000 });
+    await replace(topic, message, raised);
+    await eventually(() => expect(pushesOf(message)).toHaveLength(3), { timeoutMs: 15_000 });
+    expect(pushesOf(message)[2]!.message).toMatchObject({
+      sound: null,
+      body: 'Acknowledged by ada: on my way\nworse',
+      data: { event: 'message_edited' },
+    });
+    jump(hourMs);
+    await at.idle();
+    expect(pushesOf(message)).toHaveLength(3);
   });
 
   test('a deleted message and a removed policy have no further pages', async () => {

@@ -13,18 +13,18 @@ const insertsMax = 50;
 /** IDs per lookup. */
 const topicsAtOnce = 1_000;
 
+interface OpenDeps {
+  readonly documents: Documents;
+  readonly clock: () => number;
+}
+
 /**
- * Stores an escalation for each message of the records that has one. They are stored when it resolves, so that the
- * batch can be committed; a repeated batch changes nothing. An escalation begins now: if the notifier was down, the
- * first push goes out now.
+ * Stores an escalation for each published message of the records that has one. They are stored when it resolves, so
+ * that the batch can be committed; a repeated batch changes nothing. An escalation begins now: if the notifier was
+ * down, the first push goes out now.
  */
-export async function openEscalations(
-  { documents, clock }: { readonly documents: Documents; readonly clock: () => number },
-  records: readonly LogRecord[],
-): Promise<void> {
-  const opening = records.filter(
-    ({ type, message }) => (type === 'message' || type === 'message_edited') && hasEscalation(message),
-  );
+export async function openEscalations({ documents, clock }: OpenDeps, records: readonly LogRecord[]): Promise<void> {
+  const opening = records.filter(({ type, message }) => type === 'message' && hasEscalation(message));
   for (let at = 0; at < opening.length; at += topicsAtOnce) {
     const some = opening.slice(at, at + topicsAtOnce).map(({ message }) => message);
     const found = await documents.getMany(topics, [...new Set(some.map(({ topicId }) => topicId))]);
@@ -40,10 +40,7 @@ export async function openEscalations(
 }
 
 /** Ends the escalations of deleted messages. */
-export async function endDeleted(
-  { documents, clock }: { readonly documents: Documents; readonly clock: () => number },
-  records: readonly LogRecord[],
-): Promise<void> {
+export async function endDeleted({ documents, clock }: OpenDeps, records: readonly LogRecord[]): Promise<void> {
   const ids = records.filter(({ type }) => type === 'message_deleted').map(({ message }) => message.id);
   for (let at = 0; at < ids.length; at += topicsAtOnce)
     for (const { id } of await documents.pick(escalations, ids.slice(at, at + topicsAtOnce), ['topicId']))

@@ -21,7 +21,7 @@ import { publishStep } from './publish-step.ts';
 const waitForMessageMs = 60 * 60_000;
 const messagePauseMs = 5_000;
 /** Pages in the history of an escalation: all of a round, and of some rounds before. */
-const pagesMax = 100;
+export const pagesMax = 100;
 
 export interface DueEscalation {
   readonly escalation: Escalation;
@@ -45,7 +45,11 @@ export async function takeDuePages(deps: EscalationDeps, due: DueEscalation): Pr
       void (await eventLog.append(of.partition, record, of.name));
     return recordAcknowledgement({ documents, messages, clock: deps.clock, append }, escalation.id);
   }
-  if (message === null && topic !== null && now - escalation.openedAt < waitForMessageMs)
+  const isWaiting =
+    message === null
+      ? now - escalation.openedAt < waitForMessageMs
+      : isUnlikeStored(escalation, message) && now - escalation.state.startedAt < waitForMessageMs;
+  if (isWaiting && topic !== null)
     return void (await documents.update(escalations, escalation, { dueAt: now + messagePauseMs, decidedAt: now }));
   if (message === null || topic === null || message.isDeleted || message.expiresAt <= now) {
     const ended = { ...escalation, state: endEscalation(escalation.state, now), unrecordedAt: null };
@@ -54,6 +58,10 @@ export async function takeDuePages(deps: EscalationDeps, due: DueEscalation): Pr
   }
   await takePages(deps, { escalation, message, topic });
 }
+
+/** Whether a replacement that changed what is required is not stored yet. */
+const isUnlikeStored = ({ isRequired }: Escalation, { isDeleted, requiresAck }: StoredMessage): boolean =>
+  isRequired && !isDeleted && !requiresAck;
 
 /** An escalation whose message and topic exist. */
 interface LiveEscalation {

@@ -9,7 +9,7 @@ const target = z.object({ deviceId: id, userId: id, subscriptionId: id });
 const page = z.object({
   kind: z.enum(['repeat', 'step']),
   round: z.number().int().min(1),
-  number: z.number().int().min(1),
+  number: z.number().int().min(0),
 });
 
 const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
@@ -47,6 +47,7 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     messageId: id,
     topicId: id,
     changedAt: z.number(),
+    pageIndex: z.number().int().min(0).optional(),
     after: id.nullable(),
     deviceIds: z.array(id).optional(),
     round: z.number().optional(),

@@ -4,10 +4,12 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
+import { escalations } from '@tocsin/shared/collections/escalation/escalations.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { findReaders } from '@tocsin/shared/operations/topics/find-readers.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { replacementContent } from '../sending/push-payload.ts';
+import { readReached } from './read-reached.ts';
 import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
 
 /** The longest delay of the store, which lags while it is down. */
@@ -20,17 +22,17 @@ const waitPauseMs = 1_000;
  * edited text. The ledger does not change, because the message was delivered before. Processes all rows page by page.
  */
 export async function replacePushes(deps: PushDeps, job: ReplaceJob): Promise<void> {
-  const { engine, limits } = deps;
+  const { engine } = deps;
   const message = await loadChanged(deps, job);
   const topic = await engine.documents.get(topics, job.topicId);
   if (message === null || topic === null) return;
-  const { deviceIds } = job;
-  const limit = deviceIds?.length ?? limits.pageSize;
-  const rows = await engine.deliveries.find(
-    job.messageId,
-    deviceIds === undefined ? { limit, ...(job.after === null ? {} : { after: job.after }) } : { deviceIds, limit },
+  const escalation = await engine.documents.get(escalations, job.messageId);
+  const { rows, next: place } = await readReached(
+    deps,
+    { messageId: message.id, escalation },
+    { ...job, pageIndex: job.pageIndex ?? 0 },
   );
-  if (deviceIds === undefined && rows.length === limit) await addJob(deps, { ...job, after: rows.at(-1)!.deviceId });
+  if (place !== null) await addJob(deps, { ...job, ...place });
   const again = await replaceEach(deps, { message, topic }, rows);
   const next = nextRound(deps, job.round);
   if (again.length > 0 && next !== null)

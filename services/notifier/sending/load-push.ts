@@ -54,18 +54,20 @@ export async function loadPush(
 
 /** Messages without an escalation cost no read. */
 async function findEscalation(
-  { engine: { documents } }: Pick<PushDeps, 'engine'>,
+  { engine: { documents }, clock }: Pick<PushDeps, 'engine' | 'clock'>,
   message: StoredMessage,
   { page, isReplaceable }: PushIds,
 ): Promise<{ readonly ackKey: string | null } | { readonly over: string }> {
   if (message.acknowledgement !== null) return { over: 'message acknowledged' };
-  if (!hasEscalation(message)) return { ackKey: null };
+  if (!hasEscalation(message) && page === undefined) return { ackKey: null };
   // Read from the documents, because the acknowledgement may not be in the message yet.
   const escalation = await documents.get(escalations, message.id);
   if (escalation === null) return page === undefined ? { ackKey: null } : { over: 'escalation ended' };
-  const { acknowledgement, state, ackKey } = escalation;
+  const { acknowledgement, isOpen, state, ackKey } = escalation;
   if (acknowledgement !== null) return { over: 'message acknowledged' };
-  if (page !== undefined && (page.round !== state.round || !state.isOpen)) return { over: 'escalation ended' };
+  if (page !== undefined && (page.round !== state.round || !isOpen)) return { over: 'escalation ended' };
+  // The change that required an acknowledgement, or that ended that, is not stored yet.
+  if (page !== undefined && !message.requiresAck) return waitForMessage(clock() - state.startedAt);
   const replacedBy = isReplaceable && page?.kind !== 'step' && state.repeats > (page?.number ?? 0);
   return replacedBy ? { over: `replaced by repeat ${state.repeats}` } : { ackKey };
 }

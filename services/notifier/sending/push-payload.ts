@@ -88,7 +88,11 @@ export function replacementContent(
   topic: Pick<Topic, 'id' | 'name'>,
   options: Omit<PayloadOptions, 'event'>,
 ): PushContent {
-  if (!message.isDeleted) return pushContent(message, topic, { ...options, event: 'message_edited' });
+  if (!message.isDeleted) {
+    const { acknowledgement } = message;
+    const shown = acknowledgement === null ? message : withTaker(message, acknowledgement);
+    return pushContent(shown, topic, { ...options, event: 'message_edited' });
+  }
   const shown = { ...message, ...noExtras, title: null, message: 'This message was deleted', tags: [] };
   return pushContent(shown, topic, { ...options, event: 'message_deleted' });
 }
@@ -99,10 +103,12 @@ export function acknowledgedContent(
   { topic, acknowledgement }: { topic: Pick<Topic, 'id' | 'name'>; acknowledgement: Acknowledgement },
   options: Omit<PayloadOptions, 'event'>,
 ): PushContent {
-  const who = acknowledgement.by.name ?? acknowledgement.by.kind;
-  const note = acknowledgement.note === null ? '' : `: ${acknowledgement.note}`;
-  const shown = { ...message, message: `Acknowledged by ${who}${note}\n${message.message}` };
-  return pushContent(shown, topic, { ...options, event: 'message_acknowledged' });
+  return pushContent(withTaker(message, acknowledgement), topic, { ...options, event: 'message_acknowledged' });
+}
+
+function withTaker(message: StoredMessage, { by, note }: Acknowledgement): StoredMessage {
+  const who = by.name ?? by.kind;
+  return { ...message, message: `Acknowledged by ${who}${note === null ? '' : `: ${note}`}\n${message.message}` };
 }
 
 function leadingTags(tags: readonly string[]): string[] {

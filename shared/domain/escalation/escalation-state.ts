@@ -2,7 +2,7 @@ import type { EscalationPolicy } from './escalation-policy.ts';
 
 /** The progress of one message's escalation. Times are milliseconds since the epoch. */
 export interface EscalationState {
-  /** 1; each withdrawn acknowledgement starts a new round. */
+  /** 1; each withdrawn acknowledgement, and each replacement that requires one again, starts a new round. */
   readonly round: number;
   readonly startedAt: number;
   /** Whether the message waits for an acknowledgement. */
@@ -22,8 +22,18 @@ export type EscalationPage =
   | { readonly kind: 'repeat'; readonly round: number; readonly number: number }
   | { readonly kind: 'step'; readonly round: number; readonly number: number; readonly isSkipped: boolean };
 
-/** Names a page of a message's escalation. */
+/**
+ * Names a page of a message's escalation. Repeat 0 is the push of a replacement that made the message require an
+ * acknowledgement, see `raisedPage`.
+ */
 export type PageName = Pick<EscalationPage, 'kind' | 'round' | 'number'>;
+
+/** Returns the page of the replacement that started the round. It is not counted among the repeats. */
+export const raisedPage = ({ round }: Pick<EscalationState, 'round'>): PageName => ({
+  kind: 'repeat',
+  round,
+  number: 0,
+});
 
 /** A page in the history of an escalation. */
 export interface PageEntry extends PageName {
@@ -47,7 +57,7 @@ export function endEscalation(state: EscalationState, now: number): EscalationSt
   return { ...state, isOpen: false, decidedAt: now };
 }
 
-/** The acknowledgement was withdrawn: everything starts again. */
+/** The acknowledgement was withdrawn, or a replacement requires one again: everything starts again. */
 export function restartEscalation({ round }: EscalationState, now: number): EscalationState {
   return startEscalation(now, round + 1);
 }

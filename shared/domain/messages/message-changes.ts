@@ -2,15 +2,11 @@ import type { LogRecord } from './log-record.ts';
 import type { Acknowledgement } from './message-extras.ts';
 import { redacted, type Message, type StoredMessage } from './message.ts';
 
-/** The fields that an edit can replace; absent fields keep their values. */
-export type MessageEdit = {
-  readonly [
-    F in keyof Pick<
-      Message,
-      'message' | 'title' | 'priority' | 'tags' | 'markdown' | 'click' | 'actions' | 'iconUrl' | 'isSilent'
-    >
-  ]?: Message[F] | undefined;
-};
+type EditableField =
+  'message' | 'title' | 'priority' | 'tags' | 'markdown' | 'click' | 'actions' | 'iconUrl' | 'isSilent' | 'requiresAck';
+
+/** The fields that an edit can replace; absent fields keep their values. An acknowledgement always stays. */
+export type MessageEdit = { readonly [F in EditableField]?: Message[F] | undefined };
 
 /** Returns the record of an edit of the current message. */
 export function editRecord(message: StoredMessage, edit: MessageEdit, now: number): LogRecord {

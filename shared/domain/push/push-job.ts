@@ -117,6 +117,8 @@ export interface ReplaceJob {
   readonly topicId: string;
   /** Time of the edit or deletion. */
   readonly changedAt: number;
+  /** 0: the first push; n: the n-th page of the escalation. Absent in jobs of older versions: 0. */
+  readonly pageIndex?: number | undefined;
   /** The last device of the previous page; null for the first page. */
   readonly after: string | null;
   /** Only these devices, for a retry; absent: the devices of the page. */
@@ -251,8 +253,9 @@ export function summaryJob(summary: Omit<SummaryJob, 'kind'>, { at, now }: { at:
 
 /** Returns the job that replaces the notifications of a page of devices, or retries it. */
 export function replaceJob(page: Omit<ReplaceJob, 'kind'>, delayMs = 0): QueuedPush {
-  const { messageId, changedAt, after, deviceIds, round = 0 } = page;
-  const id = `replace.${messageId}.${changedAt}.${deviceIds?.[0] ?? after ?? 'first'}.${round}`;
+  const { messageId, changedAt, pageIndex = 0, after, deviceIds, round = 0 } = page;
+  const of = `replace.${messageId}.${changedAt}${pageIndex === 0 ? '' : `.${pageIndex}`}`;
+  const id = `${of}.${deviceIds?.[0] ?? after ?? 'first'}.${round}`;
   return { id, data: { kind: 'replace', ...page }, priority: queuePriority(1), delayMs };
 }
 

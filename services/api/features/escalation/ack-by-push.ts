@@ -8,10 +8,11 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { auditAs } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { acknowledge, acknowledgementSchema, toAcknowledgementJson, type AcknowledgeDeps } from './acknowledge.ts';
+import { acknowledge } from '../../storing/acknowledge.ts';
+import { acknowledgementSchema, toAcknowledgementJson, type AcknowledgeRouteDeps } from './acknowledgement-json.ts';
 
 /** `POST /ack/{token}`: the `ack` action of a push. */
-export function ackByPush(deps: AcknowledgeDeps): Route {
+export function ackByPush(deps: AcknowledgeRouteDeps): Route {
   return route({
     id: 'ackByPush',
     method: 'POST',
@@ -24,10 +25,10 @@ export function ackByPush(deps: AcknowledgeDeps): Route {
     success: { status: 200, schema: acknowledgementSchema, description: 'The first acknowledgement' },
     errors: { 404: 'The link is invalid or the message does not exist any more.' },
     load: (context) => loadByToken(deps, context),
-    async handle(context, { loaded: { message, topic, deviceId, owner } }) {
+    async handle(context, { loaded: { message, deviceId, owner } }) {
       const acknowledgement = await acknowledge(
         deps,
-        { message, topic },
+        message,
         { by: { kind: 'account', name: owner.username, accountId: owner.id }, note: null, deviceId },
         auditAs(deps, context, { actor: owner.id, through: 'push' }),
       );
@@ -37,7 +38,7 @@ export function ackByPush(deps: AcknowledgeDeps): Route {
 }
 
 /** Every fault is the same 404, so that a guess reveals nothing. */
-async function loadByToken({ engine }: AcknowledgeDeps, { params, now }: RequestContext) {
+async function loadByToken({ engine }: AcknowledgeRouteDeps, { params, now }: RequestContext) {
   const invalid = () => new AppError('not_found', 'The link is invalid or the message does not exist any more');
   const { documents, messages } = engine;
   const token = parseAckToken(params['token']!);
@@ -56,5 +57,5 @@ async function loadByToken({ engine }: AcknowledgeDeps, { params, now }: Request
     throw invalid();
   const owner = await documents.get(users, device.userId);
   if (owner === null) throw invalid();
-  return { message, topic, deviceId, owner };
+  return { message, deviceId, owner };
 }

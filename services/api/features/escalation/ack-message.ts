@@ -4,7 +4,8 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfCaller } from '../../audit.ts';
 import { optionalField, textField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
-import { acknowledge, acknowledgementSchema, toAcknowledgementJson, type AcknowledgeDeps } from './acknowledge.ts';
+import { acknowledge } from '../../storing/acknowledge.ts';
+import { acknowledgementSchema, toAcknowledgementJson, type AcknowledgeRouteDeps } from './acknowledgement-json.ts';
 import { loadAcknowledgeable } from './load-acknowledgeable.ts';
 
 const noteMax = 500;
@@ -14,7 +15,7 @@ const body = z
   .meta({ examples: [{ note: 'On my way' }] });
 
 /** `POST /api/messages/{message_id}/ack` */
-export function ackMessage(deps: AcknowledgeDeps & Pick<ApiDeps, 'directory'>): Route {
+export function ackMessage(deps: AcknowledgeRouteDeps & Pick<ApiDeps, 'directory'>): Route {
   return route({
     id: 'ackMessage',
     method: 'POST',
@@ -31,7 +32,7 @@ export function ackMessage(deps: AcknowledgeDeps & Pick<ApiDeps, 'directory'>): 
     load: (context) => loadAcknowledgeable(deps, context),
     async handle(context, { loaded, body: { note } }) {
       const by = { by: actorOf(context.caller), note: note?.trim() ? note : null, deviceId: null };
-      const acknowledgement = await acknowledge(deps, loaded, by, auditOfCaller(deps, context));
+      const acknowledgement = await acknowledge(deps, loaded.message, by, auditOfCaller(deps, context));
       return { status: 200, body: toAcknowledgementJson(loaded.message.id, acknowledgement) };
     },
   });

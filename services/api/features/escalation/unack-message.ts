@@ -1,12 +1,12 @@
-import { withdrawAcknowledgement } from '@tocsin/shared/operations/escalation/acknowledge-message.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfCaller } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
-import { recordChange, type AcknowledgeDeps } from './acknowledge.ts';
+import { withdraw } from '../../storing/acknowledge.ts';
+import type { AcknowledgeRouteDeps } from './acknowledgement-json.ts';
 import { loadAcknowledgeable } from './load-acknowledgeable.ts';
 
 /** `DELETE /api/messages/{message_id}/ack` */
-export function unackMessage(deps: AcknowledgeDeps & Pick<ApiDeps, 'directory'>): Route {
+export function unackMessage(deps: AcknowledgeRouteDeps & Pick<ApiDeps, 'directory'>): Route {
   return route({
     id: 'unackMessage',
     method: 'DELETE',
@@ -21,9 +21,7 @@ export function unackMessage(deps: AcknowledgeDeps & Pick<ApiDeps, 'directory'>)
     errors: { 404: 'The message does not exist or the caller may not acknowledge it.' },
     load: (context) => loadAcknowledgeable(deps, context),
     async handle(context, { loaded }) {
-      const { documents } = deps.engine;
-      await withdrawAcknowledgement({ documents, clock: deps.clock }, loaded, auditOfCaller(deps, context));
-      await recordChange(deps, loaded.message.id);
+      await withdraw(deps, loaded, auditOfCaller(deps, context));
       return { status: 204 };
     },
   });

@@ -31,7 +31,11 @@ const countsSchema = z.object(
 
 const pageSchema = z.object({
   kind: z.enum(['repeat', 'step']),
-  number: z.int().describe('Starts at 1 in each round.'),
+  number: z
+    .int()
+    .describe(
+      'Starts at 1 in each round; 0 is the push of a replacement that made the message require an acknowledgement.',
+    ),
   round: z.int().describe('Each withdrawn acknowledgement starts a new round.'),
   at: z.iso.datetime(),
   skipped: z.string().nullable().describe('Why the page was skipped; null if it was sent.'),

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { MessageExtras } from '@tocsin/shared/domain/messages/message-extras.ts';
 import { messageLimits, type Priority } from '@tocsin/shared/domain/messages/message.ts';
+import { isSequenceId, sequenceIdCharactersMax } from '@tocsin/shared/domain/messages/sequence-id.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { decodeHeader } from './decode-header.ts';
 import { parseActions } from '../../http/message-extras/parse-actions.ts';
@@ -20,6 +21,8 @@ export interface MessageFields extends Pick<MessageExtras, 'click' | 'actions' |
   /** Milliseconds until the message expires; null: the topic's retention. */
   readonly ttlMs: number | null;
   readonly sequenceId: string | null;
+  /** Whether it reports the end of the alert whose messages have the sequence ID. */
+  readonly isResolved: boolean;
   /** When to publish it, in milliseconds since the epoch; null for now. */
   readonly scheduledFor: number | null;
 }
@@ -130,7 +133,8 @@ export function sideFields(
     markdown: () =>
       isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
     ...extraFields((field) => fieldOf(sources, field)),
-    sequenceId: () => parseSequenceId(fieldOf(sources, 'sequence_id')),
+    sequenceId: () => parseSequenceId(fieldOf(sources, 'sequence_id') ?? rendered?.sequenceId),
+    isResolved: () => rendered?.isResolved ?? false,
     scheduledFor: () => parseDelay(fieldOf(sources, 'delay'), fieldOf(sources, 'timezone'), sources.now),
   };
 }
@@ -158,7 +162,7 @@ export function extraFields(
 export function parseSequenceId(value: string | null | undefined): string | null {
   const id = value?.trim() ?? '';
   if (id === '') return null;
-  if (!/^[A-Za-z0-9._-]{1,128}$/.test(id)) throw invalid('sequence_id', 'must be 1 to 128 of A-Z a-z 0-9 . _ -');
+  if (!isSequenceId(id)) throw invalid('sequence_id', `must be 1 to ${sequenceIdCharactersMax} of A-Z a-z 0-9 . _ -`);
   return id;
 }
 

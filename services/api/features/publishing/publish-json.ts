@@ -139,6 +139,7 @@ function mergeFields(context: RequestContext, json: JsonPublish): MessageFields 
       (field) => (field === 'icon' ? (json.icon ?? json.icon_url) : json[field]) ?? fieldOf(sources, field),
     ),
     sequenceId: () => parseSequenceId(json.sequence_id ?? fieldOf(sources, 'sequence_id')),
+    isResolved: () => false,
     scheduledFor: () =>
       parseDelay(
         givenText(json.delay) ?? fieldOf(sources, 'delay'),

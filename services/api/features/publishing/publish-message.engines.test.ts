@@ -63,6 +63,7 @@ beforeEach(async () => {
     ...noExtras,
     ttlMs: null,
     sequenceId: null,
+    isResolved: false,
     scheduledFor: null,
   };
   publishWith = (changed, idempotencyKey) =>

@@ -8,7 +8,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
-import { replaceInSequence } from './replace-in-sequence.ts';
+import { replaceInSequence, resolveSequence } from './replace-in-sequence.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
 import { storeScheduled } from './store-scheduled.ts';
 
@@ -71,16 +71,18 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
     const reserveId = async () => (reservation = await state?.reserve(id))?.messageId ?? id;
     const make = (messageId: string) => newMessage(caller, input, { id: messageId, timestamp, expiresAt });
     const publish = (messageId: string) => appendMessage(deps, topic, make(messageId));
+    const publishNow = async (): Promise<StoredMessage> => {
+      const { sequenceId, isResolved } = fields;
+      if (sequenceId === null) return publish(await reserveId());
+      const of = { caller, topic, sequenceId };
+      if (!isResolved) return replaceInSequence(deps, { ...of, fields, expiresAt }, { reserveId, publish });
+      await resolveSequence(deps, of);
+      return publish(await reserveId());
+    };
     const message =
       scheduledFor !== null
         ? await storeScheduled(deps.engine.documents, caller, { message: make(await reserveId()), scheduledFor, ttlMs })
-        : await (fields.sequenceId === null
-            ? publish(await reserveId())
-            : replaceInSequence(
-                deps,
-                { caller, topic, fields, sequenceId: fields.sequenceId, expiresAt },
-                { reserveId, publish },
-              ));
+        : await publishNow();
     return { message, scheduledFor, isReplay: false, headers: budget === null ? {} : rateLimitHeaders(budget) };
   } catch (error) {
     await Promise.all([deps.rateLimits.refundPublish(budget, deps.clock()), reservation?.fail()]);

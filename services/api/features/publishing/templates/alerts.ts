@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Priority } from '@tocsin/shared/domain/messages/message.ts';
+import { isSequenceId } from '@tocsin/shared/domain/messages/sequence-id.ts';
 import { z } from 'zod';
 import { labelled } from './rendered-message.ts';
 
@@ -15,6 +17,7 @@ export const alertSchema = z.object({
   startsAt: z.string().nullish(),
   endsAt: z.string().nullish(),
   generatorURL: z.string().nullish(),
+  fingerprint: z.string().nullish(),
 });
 
 export type Alert = z.output<typeof alertSchema>;
@@ -72,3 +75,20 @@ export function alertPriority(isFiring: boolean, severities: readonly (string | 
 export function firingSeverities(alerts: readonly Alert[]): string[] {
   return alerts.filter(({ status }) => status !== 'resolved').map(({ labels }) => labels['severity'] ?? '');
 }
+
+/**
+ * Returns the sequence ID of a notification: the hash of its group's key, which stays the same while alerts join and
+ * leave the group. Without a key, the lowest fingerprint, so that the order of the alerts does not matter; null without
+ * fingerprints.
+ */
+export function alertSequenceId(
+  groupKey: string | null | undefined,
+  alerts: readonly Pick<Alert, 'fingerprint'>[],
+): string | null {
+  if (groupKey) return hashed(groupKey);
+  const [lowest] = alerts.flatMap(({ fingerprint }) => (fingerprint ? [fingerprint] : [])).sort();
+  if (lowest === undefined) return null;
+  return isSequenceId(lowest) ? lowest : hashed(lowest);
+}
+
+const hashed = (text: string): string => createHash('sha256').update(text).digest('base64url');

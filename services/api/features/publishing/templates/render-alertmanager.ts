@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alertLines, alertName, alertPriority, alertSchema, firingSeverities } from './alerts.ts';
+import { alertLines, alertName, alertPriority, alertSchema, alertSequenceId, firingSeverities } from './alerts.ts';
 import { labelled, renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
 /**
@@ -12,6 +12,7 @@ export const alertmanagerSchema = z.object({
   alerts: z.array(alertSchema).min(1, 'must hold an alert'),
   commonLabels: z.record(z.string(), z.string()).nullish(),
   truncatedAlerts: z.number().nullish(),
+  groupKey: z.string().nullish(),
 });
 
 /** A group of alerts: firing or resolved. */
@@ -34,5 +35,7 @@ export function renderAlertmanager(group: z.output<typeof alertmanagerSchema>): 
     ],
     priority: alertPriority(isFiring, severities),
     tags: ['alertmanager', status, ...severities],
+    sequenceId: alertSequenceId(group.groupKey, alerts),
+    isResolved: !isFiring,
   });
 }

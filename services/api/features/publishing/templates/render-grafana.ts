@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alertLines, alertPriority, alertSchema, firingSeverities } from './alerts.ts';
+import { alertLines, alertPriority, alertSchema, alertSequenceId, firingSeverities } from './alerts.ts';
 import { renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
 /**
@@ -14,6 +14,7 @@ export const grafanaSchema = z
     title: z.string().nullish(),
     message: z.string().nullish(),
     alerts: z.array(alertSchema).nullish(),
+    groupKey: z.string().nullish(),
   })
   .refine(({ status, state }) => (status ?? state ?? '') !== '', { path: ['status'], error: 'is required' });
 
@@ -44,5 +45,7 @@ export function renderGrafana(notification: z.output<typeof grafanaSchema>): Ren
         : alerts.map((alert) => alertLines(alert, status)),
     priority: alertPriority(status === 'firing', severities),
     tags: ['grafana', status, ...severities],
+    sequenceId: alertSequenceId(notification.groupKey, alerts),
+    isResolved: status === 'resolved',
   });
 }

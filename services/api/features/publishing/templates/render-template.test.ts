@@ -44,6 +44,8 @@ describe('Alertmanager', () => {
       ].join('\n'),
       priority: 5,
       tags: ['alertmanager', 'firing', 'critical'],
+      sequenceId: expect.stringMatching(/^[\w-]{43}$/),
+      isResolved: false,
     });
   });
 
@@ -114,6 +116,8 @@ describe('Grafana', () => {
       message: 'Notification Message',
       priority: 4,
       tags: ['grafana', 'firing'],
+      sequenceId: null,
+      isResolved: false,
     });
   });
 
@@ -137,6 +141,36 @@ describe('Grafana', () => {
     [{ status: 'firing', alerts: 'x' }, 'alerts: must be an array'],
   ])('refuses %j', (body, detail) => {
     expect(refusal('grafana', json(body))).toMatchObject({ code: 'unprocessable', message: detail });
+  });
+});
+
+describe('the sequence of an alert', () => {
+  const alert = (fingerprint: string | null) => ({ status: 'firing', labels: { alertname: 'A' }, fingerprint });
+  const alertmanager = (...fingerprints: (string | null)[]) =>
+    render('alertmanager', json({ status: 'firing', alerts: fingerprints.map(alert) })).sequenceId;
+
+  test('is that of its group, whichever alerts join, leave or end', () => {
+    const group = (status: string, alerts: object[], template = 'alertmanager') =>
+      render(template, json({ status, groupKey: '{}:{alertname="A"}', alerts }));
+    const [one, two] = [alert('1f'), alert('2f')];
+    const first = group('firing', [one]);
+    const resolved = group('resolved', [{ ...two, status: 'resolved' }]);
+    expect([first, resolved].map(({ isResolved }) => isResolved)).toEqual([false, true]);
+    for (const same of [group('firing', [two, one]), resolved, group('firing', [one], 'grafana')])
+      expect(same.sequenceId).toBe(first.sequenceId);
+    const other = render('alertmanager', json({ status: 'firing', groupKey: '{}:{alertname="B"}', alerts: [one] }));
+    expect(other.sequenceId).not.toBe(first.sequenceId);
+  });
+
+  test('without a group is its fingerprint, of several the lowest', () => {
+    expect(alertmanager('c2')).toBe('c2');
+    expect([alertmanager('c2', 'a1', null), alertmanager('a1', 'c2')]).toEqual(['a1', 'a1']);
+    expect(alertmanager(null)).toBeNull();
+  });
+
+  test('obeys the rule of sequence IDs', () => {
+    for (const fingerprint of ['with space', 'ü', 'a'.repeat(129)])
+      expect(alertmanager(fingerprint)).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
   });
 });
 
@@ -231,6 +265,8 @@ describe('GitHub', () => {
       message: by,
       priority: 3,
       tags: ['github', 'member', 'added'],
+      sequenceId: null,
+      isResolved: false,
     });
     expect(render('github', fixture('github-member-added')).title).toBe('🐙 Event added (Codertocat/Hello-World)');
     for (const event of ['constructor', '__proto__'])

@@ -6,6 +6,10 @@ export interface RenderedMessage {
   readonly title: string;
   readonly priority: Priority;
   readonly tags: readonly string[];
+  /** Messages about the same alert have the same one; null if the sender does not name the alert. */
+  readonly sequenceId: string | null;
+  /** Whether the alert has ended. */
+  readonly isResolved: boolean;
 }
 
 /** The parts of a message before truncation; lines of absent fields are empty. */
@@ -15,10 +19,13 @@ export interface RenderedParts {
   readonly title: string;
   readonly priority: Priority;
   readonly tags: readonly (string | null | undefined)[];
+  readonly sequenceId?: string | null;
+  readonly isResolved?: boolean;
 }
 
 /** Joins the parts. Long values are truncated at a code point and end with `…`. The text is never empty. */
-export function renderedMessage({ text, title, priority, tags }: RenderedParts): RenderedMessage {
+export function renderedMessage(parts: RenderedParts): RenderedMessage {
+  const { text, title, priority, tags, sequenceId = null, isResolved = false } = parts;
   const blocks = text.map((lines) => lines.filter((line) => line !== undefined && line !== '').join('\n'));
   const known = tags
     .map((tag) => cut((tag ?? '').toWellFormed().trim(), messageLimits.tagCodePoints))
@@ -33,6 +40,8 @@ export function renderedMessage({ text, title, priority, tags }: RenderedParts):
     message: cut(message === '' ? line : message, messageLimits.textCodePoints),
     priority,
     tags: [...new Set(known)].slice(0, messageLimits.tags),
+    sequenceId,
+    isResolved,
   };
 }
 

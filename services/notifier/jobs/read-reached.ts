@@ -1,0 +1,53 @@
+import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
+import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
+import type { Escalation } from '@tocsin/shared/collections/escalation/escalations.ts';
+import type { PushDeps } from '../sending/push-deps.ts';
+
+/** A place in the rows of a message in the ledger. */
+export interface ReachedPlace {
+  /** 0: the first push; n: the n-th page of the escalation. */
+  readonly pageIndex: number;
+  /** The last device of the previous page of rows; null for the first page. */
+  readonly after: string | null;
+}
+
+export interface Reached {
+  /** Without devices that an earlier page of the escalation reached: those have their notification. */
+  readonly rows: readonly Delivery[];
+  /** Null after the last page, and if `deviceIds` were given. */
+  readonly next: ReachedPlace | null;
+}
+
+/**
+ * Returns a page of the rows of the message's first push, and after them of those of its escalation's pages, or the
+ * rows of the given devices.
+ */
+export async function readReached(
+  { engine: { deliveries }, limits }: Pick<PushDeps, 'engine' | 'limits'>,
+  of: { readonly messageId: string; readonly escalation: Pick<Escalation, 'pages'> | null },
+  { pageIndex, after, deviceIds }: ReachedPlace & { readonly deviceIds?: readonly string[] | undefined },
+): Promise<Reached> {
+  const keys = [of.messageId, ...(of.escalation?.pages ?? []).map((page) => ledgerKey(of.messageId, page))];
+  const key = keys[pageIndex];
+  if (key === undefined) return { rows: [], next: null };
+  const limit = deviceIds?.length ?? limits.pageSize;
+  const rows = await deliveries.find(
+    key,
+    deviceIds === undefined ? { limit, ...(after === null ? {} : { after }) } : { deviceIds, limit },
+  );
+  const earlier = new Set<string>();
+  const found = rows.map(({ deviceId }) => deviceId);
+  for (const former of found.length === 0 ? [] : keys.slice(0, pageIndex))
+    for (const { deviceId, status } of await deliveries.find(former, { deviceIds: found, limit: found.length }))
+      if (status === 'sent' || status === 'pending') earlier.add(deviceId);
+  const following =
+    rows.length === limit
+      ? { pageIndex, after: rows.at(-1)!.deviceId }
+      : pageIndex + 1 < keys.length
+        ? { pageIndex: pageIndex + 1, after: null }
+        : null;
+  return {
+    rows: rows.filter(({ deviceId }) => !earlier.has(deviceId)),
+    next: deviceIds === undefined ? following : null,
+  };
+}
