@@ -13,10 +13,13 @@ export interface Server {
 export class Refusal extends Error {
   /** When to retry; null if a retry cannot succeed. */
   readonly retryAfterMs: number | null;
+  /** The status of the response; null without one. */
+  readonly status: number | null;
 
-  constructor(message: string, retryAfterMs: number | null) {
+  constructor(message: string, retryAfterMs: number | null, status: number | null = null) {
     super(message);
     this.retryAfterMs = retryAfterMs;
+    this.status = status;
   }
 }
 
@@ -34,8 +37,9 @@ export async function ask({ url, token, isStored }: Server, path: string, init: 
   const { detail } = (await answer.json().catch(() => ({}))) as { detail?: string };
   const said = typeof detail === 'string' ? detail : `${answer.status} ${answer.statusText}`;
   if (answer.status === 401 && isStored === true)
-    throw new Refusal(`${said}: run \`tocsin login\` to replace the stored credential`, null);
-  throw new Refusal(said, retryable.has(answer.status) ? Number(answer.headers.get('Retry-After') ?? 0) * 1_000 : null);
+    throw new Refusal(`${said}: run \`tocsin login\` to replace the stored credential`, null, answer.status);
+  const retryAfterMs = retryable.has(answer.status) ? Number(answer.headers.get('Retry-After') ?? 0) * 1_000 : null;
+  throw new Refusal(said, retryAfterMs, answer.status);
 }
 
 function reasonOf(error: unknown): string {

@@ -107,6 +107,80 @@ test('a message with a delay is listed with its time and can be cancelled', asyn
   });
 }, 180_000);
 
+test('ack acknowledges a message that waits, and --undo withdraws that', async () => {
+  const account = await createAccount(store);
+  const topic = await createTopic(account);
+  const flags = ['--min-priority', '5', '--repeat-every', '30m', '--repeat-max', '5'];
+  expect(await run(account, ['topic', 'escalation', topic.name, ...flags])).toMatchObject({ code: 0, error: '' });
+  const id = (await run(account, ['publish', topic.name, 'pump stopped', '--priority', '5'])).out.trim();
+  const waiting = async () => (await run(account, ['unacknowledged', '--topic', topic.name])).out;
+  await eventually(
+    async () =>
+      expect(await waiting()).toMatch(
+        new RegExp(`^${id} {2}\\S+Z {2}repeats: 0 {2}\\S+Z {2}- {2}${topic.name} {2}pump stopped\n$`),
+      ),
+    { timeoutMs: 60_000 },
+  );
+  const given = await run(account, ['ack', id, '--note', 'on my way', '--json']);
+  const acknowledgement = {
+    message_id: id,
+    acknowledged_by: { kind: 'account', name: account.user.username },
+    note: 'on my way',
+  };
+  expect(JSON.parse(given.out)).toMatchObject(acknowledgement);
+  expect(await waiting()).toBe('');
+  expect((await run(account, ['ack', id])).out).toContain(
+    `acknowledged_by: ${account.user.username}\nnote: on my way\n`,
+  );
+  expect(await run(account, ['ack', id, '--undo'])).toEqual({ code: 0, out: '', error: '' });
+  expect(JSON.parse((await run(account, ['unacknowledged', '--json'])).out)).toMatchObject([{ id }]);
+  expect(await run(account, ['ack', randomUUID()])).toEqual({ code: 1, out: '', error: 'Message not found\n' });
+  expect(await run(account, ['ack', id, '--undo', '--note', 'x'])).toMatchObject({ code: 2, out: '' });
+}, 240_000);
+
+test('topic escalation prints, sets, changes and deletes the policy of a topic', async () => {
+  const account = await createAccount(store);
+  const [topic, managers] = [await createTopic(account), await createTopic(account)];
+  const escalation = (args: string[], input = '') => run(account, ['topic', 'escalation', topic.name, ...args], input);
+  expect(await escalation([])).toEqual({ code: 1, out: '', error: 'Escalation policy not found\n' });
+  expect(await escalation(['--min-priority', '4'])).toMatchObject({
+    code: 1,
+    error: expect.stringMatching(/repeat_every: .*repeat_max: /),
+  });
+  const policy = {
+    min_priority: 5,
+    repeat_every: '2m',
+    repeat_max: 5,
+    steps: [
+      { after: '5m', to: { users: [account.user.id], team_role: null } },
+      { after: '15m', to: { topic: managers.name } },
+    ],
+    auto_ack_on_resolve: true,
+  };
+  const set = await escalation(['--set', '-', '--json'], JSON.stringify(policy));
+  expect(JSON.parse(set.out)).toEqual(policy);
+  expect(await escalation(['--repeat-max', '3', '--no-auto-ack'])).toEqual({
+    code: 0,
+    error: '',
+    out: [
+      'min_priority: 5',
+      'repeat_every: 2m',
+      'repeat_max: 3',
+      'auto_ack_on_resolve: false',
+      `step 1: after 5m to ${account.user.id}`,
+      `step 2: after 15m to topic ${managers.name}\n`,
+    ].join('\n'),
+  });
+  expect(await escalation(['--set', '-'], 'no JSON')).toEqual({
+    code: 1,
+    out: '',
+    error: 'Standard input is not JSON\n',
+  });
+  expect(await escalation(['--off', '--repeat-max', '3'])).toMatchObject({ code: 2, out: '' });
+  expect(await escalation(['--off'])).toEqual({ code: 0, out: '', error: '' });
+  expect(await escalation(['--json'])).toMatchObject({ code: 1, error: '{"error":"Escalation policy not found"}\n' });
+}, 240_000);
+
 test('exits with 1 and the reason if the server refuses, and with 2 on wrong usage', async () => {
   const account = await createAccount(store);
   expect(await run(account, ['publish', 'no-such-topic', 'text'])).toEqual({

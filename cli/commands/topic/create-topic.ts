@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
-import { printObject, type PrintOptions } from '../operator/operator-store.ts';
-import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
-import { wholeNumber } from '../options/whole-number.ts';
-import { ask } from '../server/server.ts';
+import { printObject, type PrintOptions } from '../../operator/operator-store.ts';
+import { serverOf, withServerOptions, type ServerOptions } from '../../options/server-options.ts';
+import { wholeNumber } from '../../options/whole-number.ts';
+import { ask } from '../../server/server.ts';
 
 interface CreateOptions extends PrintOptions, ServerOptions {
   readonly private?: true;

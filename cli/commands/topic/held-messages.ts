@@ -3,9 +3,9 @@ import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { writeWholeFile } from '@tocsin/shared/platform/write-whole-file.ts';
 import { heldMessages, type HeldMessages } from '@tocsin/shared/operations/retention/held-messages.ts';
 import { Command } from 'commander';
-import { operatorAudit, printObject, withStore, type PrintOptions } from '../operator/operator-store.ts';
-import { printLine } from '../output/output.ts';
-import { progressOf } from '../output/report-progress.ts';
+import { operatorAudit, printObject, withStore, type PrintOptions } from '../../operator/operator-store.ts';
+import { printLine } from '../../output/output.ts';
+import { progressOf } from '../../output/report-progress.ts';
 
 /** `tocsin topic held`: prints or writes the messages that only a legal hold keeps, one JSON object per line. */
 export function heldMessagesCommand(): Command {

@@ -11,11 +11,12 @@ import { toHoldJson } from '@tocsin/shared/wire/hold.ts';
 import { toTopicJson } from '@tocsin/shared/wire/topic.ts';
 import { Command } from 'commander';
 import { createTopicCommand } from './create-topic.ts';
-import { finalCommand } from './final-command.ts';
+import { topicEscalationCommand } from './topic-escalation.ts';
+import { finalCommand } from '../final-command.ts';
 import { heldMessagesCommand } from './held-messages.ts';
-import { findAccount } from '../operator/find-account.ts';
-import { findEmails } from '../operator/find-emails.ts';
-import { collect, withListOptions, type ListOptions } from '../options/list-options.ts';
+import { findAccount } from '../../operator/find-account.ts';
+import { findEmails } from '../../operator/find-emails.ts';
+import { collect, withListOptions, type ListOptions } from '../../options/list-options.ts';
 import {
   operatorAudit,
   printObject,
@@ -23,25 +24,28 @@ import {
   notifyNodes,
   withStore,
   type PrintOptions,
-} from '../operator/operator-store.ts';
-import { removalDeps } from '../operator/removal-deps.ts';
-import { withJson } from '../options/with-json.ts';
+} from '../../operator/operator-store.ts';
+import { removalDeps } from '../../operator/removal-deps.ts';
+import { withJson } from '../../options/with-json.ts';
 
 /** `tocsin topic …`: manages topics. The operator commands work with or without a running server. */
 export function topicCommand(): Command {
-  const topic = new Command('topic').description('create, list, show, hold and delete topics').addHelpText(
-    'after',
-    `
-The command create is a request of the logged-in account to a server. The other commands are for operators: they open the store
-directly, with or without a running server.
+  const topic = new Command('topic')
+    .description('create, list, show, hold and delete topics, and set their escalation')
+    .addHelpText(
+      'after',
+      `
+The commands create and escalation are requests of the logged-in account to a server. The other commands are for operators:
+they open the store directly, with or without a running server.
 
 Examples:
   tocsin topic create backups
   tocsin topic list --owner ada@example.org
   tocsin topic hold backups`,
-  );
+    );
   return withJson(topic, [
     createTopicCommand(),
+    topicEscalationCommand(),
     list(),
     show(),
     hold('hold', {
