@@ -64,7 +64,7 @@ function publishRouteFinder(
   const byMethod = new Map<string | undefined, Route>(
     table.filter(({ path }) => path === '/{topic}').map((route) => [route.method, route]),
   );
-  const fixed = new Set(table.map(({ path }) => path.split('/')[1]!));
+  const fixed = fixedSegments(table);
   return (request) => {
     const route = byMethod.get(request.method);
     if (route === undefined || request.headers.origin !== undefined) return undefined;
@@ -72,6 +72,10 @@ function publishRouteFinder(
     return topic === undefined || fixed.has(topic) ? undefined : { route, topic };
   };
 }
+
+/** The first segments of all paths, which are no topics. */
+const fixedSegments = (table: readonly Route[]): ReadonlySet<string> =>
+  new Set(table.map(({ path }) => path.split('/')[1]!));
 
 function expressApplication(deps: ApiDeps, table: readonly Route[]): Express {
   const application = express();
@@ -145,11 +149,25 @@ function mount(deps: ApiDeps, application: Express, table: readonly Route[]): vo
     below.set(first, router);
     mountShape(deps, router, sameShape, first);
   }
+  const fixed = fixedSegments(table);
   for (const sameShape of byShape(table)) {
-    const [, first = '', ...rest] = expressPath(sameShape[0]!.path).split('/');
-    if (rest.length === 0 || first.startsWith(':')) mountShape(deps, application, sameShape, '');
+    const { path } = sameShape[0]!;
+    const [, first = '', ...rest] = expressPath(path).split('/');
+    if (rest.length > 0 && !first.startsWith(':')) continue;
+    if (path !== anyTwoSegments) {
+      mountShape(deps, application, sameShape, '');
+      continue;
+    }
+    const router = express.Router({ caseSensitive: true, strict: true });
+    mountShape(deps, router, sameShape, '');
+    application.use((request, response, next) =>
+      fixed.has(request.path.split('/')[1]!.toLowerCase()) ? next() : router(request, response, next),
+    );
   }
 }
+
+/** Must not match unknown paths below a fixed segment, in whatever case. */
+const anyTwoSegments = '/{topic}/{sequence_id}';
 
 /** The only paths that also exist with a slash at the end: a proxy that blocks a path need not think of variants. */
 const slashAllowed = new Set(['/{topic}', '/console']);

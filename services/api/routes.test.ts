@@ -80,6 +80,8 @@ test('a body is optional for a text publish and if no field is required', () => 
   ).toEqual([
     'publish',
     'publishByPut',
+    'publishInSequence',
+    'publishInSequenceByPut',
     'updateTopic',
     'ackMessage',
     'editMessage',

@@ -76,6 +76,7 @@ import { leaseConsumer } from './features/log/lease-consumer.ts';
 import { listConsumers } from './features/log/list-consumers.ts';
 import { returnLease } from './features/log/return-lease.ts';
 import { setConsumer } from './features/log/set-consumer.ts';
+import { deleteInSequence } from './features/messages/delete-in-sequence.ts';
 import { deleteMessage } from './features/messages/delete-message.ts';
 import { editMessage } from './features/messages/edit-message.ts';
 import { exportMessages } from './features/messages/export-messages.ts';
@@ -86,6 +87,7 @@ import { listRecent } from './features/messages/list-recent.ts';
 import { renotifyMessage } from './features/messages/renotify-message.ts';
 import { searchMessages } from './features/messages/search-messages.ts';
 import { searchTopic } from './features/messages/search-topic.ts';
+import { publishInSequence } from './features/publishing/publish-in-sequence.ts';
 import { publishJson } from './features/publishing/publish-json.ts';
 import { cancelScheduled } from './features/publishing/scheduled/cancel-scheduled.ts';
 import { exportScheduled } from './features/publishing/scheduled/export-scheduled.ts';
@@ -153,6 +155,8 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     publishToTopic(deps, 'PUT'),
     publishJson(deps, 'POST'),
     publishJson(deps, 'PUT'),
+    publishInSequence(deps, 'POST'),
+    publishInSequence(deps, 'PUT'),
     // Topics
     listTopics(deps),
     listMyTopics(deps),
@@ -180,6 +184,7 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     unackMessage(deps),
     ackByPush(deps),
     deleteMessage(deps),
+    deleteInSequence(deps),
     editMessage(deps),
     getLog(deps),
     listConsumers(deps),

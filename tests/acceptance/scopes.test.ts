@@ -20,9 +20,9 @@ const rows = (keep: (route: Operation) => boolean) => table.filter(keep).map((ro
 
 /** The scope that a route requires; undefined if it requires none or accepts no key. */
 const rules: readonly (readonly [RegExp, Scope | undefined])[] = [
-  [/^(POST|PUT) \/(\{topic\})?$|^DELETE \/api\/messages\/scheduled\//, 'publish'],
+  [/^(POST|PUT) \/(\{topic\}(\/\{sequence_id\})?)?$|^DELETE \/api\/messages\/scheduled\//, 'publish'],
   [/ \/api\/messages\/\{message_id\}\/ack$/, 'publish'],
-  [/^(PATCH|DELETE) \/api\/\{topic_name\}\/messages\/|\/renotify$/, 'topics:write'],
+  [/^(PATCH|DELETE) \/api\/\{topic_name\}\/messages\/|\/renotify$|^DELETE \/\{topic\}\//, 'topics:write'],
   [/ \/api\/topics\/\{name\}\/(messages|log|consumers)/, 'subscribe'],
   [/ \/api\/messages\/|^GET \/(\{topic\}\/(json|sse|ws)|sse|ws)$|^POST \/api\/sse\/sessions$/, 'subscribe'],
   [/^GET \/api\/topics(\/public|\/\{name\}(\/stats)?)?$/, undefined],

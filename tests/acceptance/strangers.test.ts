@@ -53,6 +53,7 @@ const parameters: Readonly<Record<string, (world: World) => string>> = {
   device_id: ({ device }) => device.id,
   subscription_id: ({ subscription }) => subscription.id,
   consumer: () => 'c',
+  sequence_id: () => 's',
   token: () => 'no-such-token',
   email: ({ owner }) => owner.email,
 };
@@ -186,7 +187,7 @@ describe('a private topic', () => {
       (await world.owner.post(tokens, { name: 't', permissions })).body as { id: string; token: string };
     const [reading, writing] = [await make(['read']), await make(['write'])];
     for (const operation of withParameters.filter(({ path }) => /^\/\{topic\}|^\/api\/topics\/\{name\}/.test(path))) {
-      const isPublish = operation.path === '/{topic}';
+      const isPublish = operation.path === '/{topic}' || /^P.* \/\{topic\}\/\{sequence_id\}$/.test(operation.name);
       const { status } = await ask({ 'X-Topic-Token': (isPublish ? reading : writing).token }, operation);
       expect({ operation: operation.name, status }).toEqual({ operation: operation.name, status: 403 });
     }

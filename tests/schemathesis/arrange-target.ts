@@ -62,7 +62,8 @@ export async function arrangeTarget(
 
 async function makeThings(store: OperatorStore, owner: Account, member: Account): Promise<Things> {
   const topic = await createTopic(owner, { description: 'fuzzed' });
-  const message = await owner.client.call('POST', `/${topic.name}`, { text: 'fuzzed' });
+  const sequenceId = 'fuzzed';
+  const message = await owner.client.call('POST', `/${topic.name}/${sequenceId}`, { text: 'fuzzed' });
   const scheduled = await made(owner, 'POST', '/', { topic: topic.name, message: 'fuzzed', delay: '1d' });
   const token = await tokenOf(owner, topic.name);
   const consumer = 'fuzzed';
@@ -97,6 +98,7 @@ async function makeThings(store: OperatorStore, owner: Account, member: Account)
   });
   const ids = {
     message_id: message.body.id as unknown,
+    sequence_id: sequenceId,
     scheduled_id: scheduled['id'],
     token_id: token['id'],
     subscription_id: subscription['id'],

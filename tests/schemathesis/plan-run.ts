@@ -28,6 +28,8 @@ const tags = 'at most 20 different tags, each of at most 64 characters';
 const rulesBeyondSchema: Readonly<Record<string, string>> = {
   publish: texts,
   publishByPut: texts,
+  publishInSequence: texts,
+  publishInSequenceByPut: texts,
   publishJson: texts,
   publishJsonByPut: texts,
   createTopic: 'what can be discovered is described, and no topic keeps messages longer than its tier grants',

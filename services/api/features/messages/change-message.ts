@@ -31,15 +31,23 @@ export function loadManagedMessage(
     });
     // A malformed ID cannot match a message, so check the tier first.
     const sought = context.params['message_id']!;
-    const [owner] = await Promise.all([
-      deps.directory.user(topic.ownerId),
-      isUuid(sought) ? findShown(deps, topic, sought.toLowerCase()) : null,
-    ]);
-    if (owner === null || !reachesTier(tierInForce(owner, context.now), 'ESSENTIALS')) {
-      throw new AppError('forbidden', 'Requires the ESSENTIALS tier or higher');
-    }
+    await requireChangeable(deps, { topic, messageId: isUuid(sought) ? sought.toLowerCase() : null }, context.now);
     return { topic, messageId: pathId(context, 'message_id') };
   };
+}
+
+/** Throws 404 for a hidden message, then 403 for the tier of the topic's owner. Null skips the first check. */
+export async function requireChangeable(
+  deps: Pick<ApiDeps, 'clock' | 'directory' | 'engine'>,
+  { topic, messageId }: { readonly topic: Topic; readonly messageId: string | null },
+  now: number,
+): Promise<void> {
+  const [owner] = await Promise.all([
+    deps.directory.user(topic.ownerId),
+    messageId === null ? null : findShown(deps, topic, messageId),
+  ]);
+  if (owner === null || !reachesTier(tierInForce(owner, now), 'ESSENTIALS'))
+    throw new AppError('forbidden', 'Requires the ESSENTIALS tier or higher');
 }
 
 /** Returns the topic's message if history shows it. Throws 404 otherwise, also for deleted and expired messages. */

@@ -161,7 +161,11 @@ export function extraFields(
 /** Throws 422 unless it is at most 128 of the allowed characters; blank counts as absent. */
 export function parseSequenceId(value: string | null | undefined): string | null {
   const id = value?.trim() ?? '';
-  if (id === '') return null;
+  return id === '' ? null : requireSequenceId(id);
+}
+
+/** Returns the sequence ID; throws 422 unless it is one. */
+export function requireSequenceId(id: string): string {
   if (!isSequenceId(id)) throw invalid('sequence_id', `must be 1 to ${sequenceIdCharactersMax} of A-Z a-z 0-9 . _ -`);
   return id;
 }

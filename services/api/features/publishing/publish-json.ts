@@ -22,6 +22,7 @@ import {
 } from './message-fields.ts';
 import { parseFields } from '../../http/message-extras/parse-fields.ts';
 import { parseDelay } from './parse-delay.ts';
+import { ntfyFields, ntfyFieldsOf } from './ntfy-fields.ts';
 import { publishMessage, type PublishDeps } from './publish-message.ts';
 import {
   delayRule,
@@ -90,7 +91,7 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
     errors: { ...publishErrors, 404: 'The topic does not exist.' },
     success: {
       status: 200,
-      schema: publishedSchema.extend({ event: z.literal('message'), time: z.int(), expires: z.int() }),
+      schema: publishedSchema.extend(ntfyFields),
       description: publishedMeaning,
       headers: { ...replayedHeader, ...ignoredHeader },
     },
@@ -100,12 +101,9 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
       const fields = mergeFields(context, json);
       const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
-      const { timestamp, expiresAt } = published.message;
       const body = {
         ...(await publishedJson(deps, context.caller, { published, topic })),
-        event: 'message',
-        time: Math.floor(timestamp / 1000),
-        expires: Math.floor(expiresAt / 1000),
+        ...ntfyFieldsOf(published.message),
       };
       return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context), json) });
     },

@@ -45,7 +45,8 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
   });
 }
 
-async function readFields(context: RequestContext): Promise<MessageFields> {
+/** The fields of a publish whose body is the text or, with a template, a webhook. */
+export async function readFields(context: RequestContext): Promise<MessageFields> {
   const bytes = await readBody(context.request);
   const sources = sourcesOf(context);
   const template = fieldOf(sources, 'template');

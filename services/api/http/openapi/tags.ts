@@ -2,7 +2,11 @@ import type { Route } from '../route.ts';
 
 /** The tags of the document in order; a route gets the first that matches. */
 const chapters: readonly { readonly name: string; readonly description: string; readonly has: RegExp }[] = [
-  { name: 'Publishing', description: 'Publish messages to a topic.', has: /^(POST|PUT) \/(\{topic\})?$/ },
+  {
+    name: 'Publishing',
+    description: 'Publish messages to a topic.',
+    has: /^(POST|PUT) \/(\{topic\}(\/\{sequence_id\})?)?$/,
+  },
   {
     name: 'Real time',
     description: 'Live messages over Server-Sent Events and WebSocket.',
@@ -16,7 +20,7 @@ const chapters: readonly { readonly name: string; readonly description: string; 
   {
     name: 'Messages',
     description: 'History, replay, search, edits.',
-    has: / \/\{topic\}\/json$| \/api\/topics\/\{name\}\/(log|messages|consumers)| \/api\/messages\/| \/api\/\{topic_name\}\/| \/ack\//,
+    has: / \/\{topic\}\/(json|\{sequence_id\})$| \/api\/topics\/\{name\}\/(log|messages|consumers)| \/api\/messages\/| \/api\/\{topic_name\}\/| \/ack\//,
   },
   {
     name: 'Topics',
