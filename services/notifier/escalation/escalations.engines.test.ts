@@ -181,6 +181,16 @@ describe(`escalations, ${engineUnderTest}`, () => {
     expect(await escalationOf(message)).toMatchObject({ state: { round: 2 }, isOpen: true });
   });
 
+  test('an end and a new start that the notifier reads together are a new escalation with its push', async () => {
+    const topic = await at.addTopic({ escalation: newPolicy({ repeatMax: 0 }) });
+    await at.addSubscriber(topic);
+    const message = await publishUrgent(topic);
+    for (const to of [lowered, raised]) await replace(topic, message, to);
+    await at.start();
+    await untilPushed(message, 2);
+    expect(await escalationOf(message)).toMatchObject({ isOpen: true, pages: [{ number: 0, round: 2 }] });
+  });
+
   test('a replacement of an acknowledged message stays silent and names who took it', async () => {
     const topic = await at.addTopic({ escalation: newPolicy() });
     await at.addSubscriber(topic);

@@ -28,13 +28,16 @@ export async function followEdits(
   records: readonly LogRecord[],
 ): Promise<ReadonlyMap<LogRecord, PageName>> {
   const edits = records.filter(({ type }) => type === 'message_edited');
-  const newest = [...new Map(edits.map((record) => [record.message.id, record])).values()];
+  const ofMessages = [...Map.groupBy(edits, ({ message }) => message.id).values()];
   const pages = new Map<LogRecord, PageName>();
-  for (let from = 0; from < newest.length; from += concurrency)
+  for (let from = 0; from < ofMessages.length; from += concurrency)
     await Promise.all(
-      newest.slice(from, from + concurrency).map(async (record) => {
-        const page = await followEdit(deps, record);
-        if (page !== null) pages.set(record, page);
+      ofMessages.slice(from, from + concurrency).map(async (ofMessage) => {
+        // In order, because an end and a start within a batch are a new escalation.
+        for (const record of ofMessage) {
+          const page = await followEdit(deps, record);
+          if (page !== null) pages.set(record, page);
+        }
       }),
     );
   return pages;
