@@ -16,7 +16,7 @@ export const messageSequences: Collection<MessageSequence> = {
   name: 'messageSequences',
   fields: { messageId: 'text', expiresAt: 'time' },
   uniqueKeys: {},
-  indexes: { byExpiry: ['expiresAt'] },
+  indexes: { byExpiry: ['expiresAt'], byMessage: ['messageId'] },
 };
 
 /** Returns the document ID of a sequence. Sequences are separate per publisher and topic. */

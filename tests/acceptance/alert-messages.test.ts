@@ -95,6 +95,34 @@ describe.each(['alertmanager', 'grafana'] as const)('alerts of %s', (template) =
   });
 });
 
+test('another alert of the same group is another message while they are notified separately', async () => {
+  const topic = await escalatingTopic();
+  const first = await notify(topic, 'firing', { alerts: [{ fingerprint: '01' }] });
+  const second = await notify(topic, 'firing', { alerts: [{ fingerprint: '02' }] });
+  expect(second.id).not.toBe(first.id);
+  await notify(topic, 'resolved', { alerts: [{ fingerprint: '01' }] });
+  expect(await history(topic)).toMatchObject([
+    { id: first.id, acknowledged_by: resolved },
+    { id: second.id, acknowledged_by: null },
+    { priority: 3 },
+  ]);
+});
+
+test('a resolved group ends the sequences of all its alerts', async () => {
+  const topic = await escalatingTopic();
+  const [one, two] = [{ fingerprint: '01' }, { fingerprint: '02' }];
+  const first = await notify(topic, 'firing', { alerts: [one] });
+  await notify(topic, 'firing', { alerts: [one, two] });
+  expect((await notify(topic, 'firing', { alerts: [two] })).id).toBe(first.id);
+  await notify(topic, 'resolved', { alerts: [two] });
+  const ids = new Set([first.id]);
+  for (const alerts of [[one], [one, two], [two]]) {
+    ids.add((await notify(topic, 'firing', { alerts })).id);
+    await notify(topic, 'resolved', { alerts });
+  }
+  expect(ids.size).toBe(4);
+});
+
 test('the next firing after a resolved alert is a new message that waits', async () => {
   const topic = await escalatingTopic();
   const first = await notify(topic, 'firing');

@@ -20,8 +20,9 @@ export interface MessageFields extends Pick<MessageExtras, 'click' | 'actions' |
   readonly markdown: boolean;
   /** Milliseconds until the message expires; null: the topic's retention. */
   readonly ttlMs: number | null;
-  readonly sequenceId: string | null;
-  /** Whether it reports the end of the alert whose messages have the sequence ID. */
+  /** The sequence of the message, then those that it continues; empty without a sequence. */
+  readonly sequenceIds: readonly string[];
+  /** Whether it reports the end of the alert whose messages are in these sequences. */
   readonly isResolved: boolean;
   /** When to publish it, in milliseconds since the epoch; null for now. */
   readonly scheduledFor: number | null;
@@ -133,7 +134,7 @@ export function sideFields(
     markdown: () =>
       isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
     ...extraFields((field) => fieldOf(sources, field)),
-    sequenceId: () => parseSequenceId(fieldOf(sources, 'sequence_id') ?? rendered?.sequenceId),
+    sequenceIds: () => givenSequence(fieldOf(sources, 'sequence_id')) ?? rendered?.sequenceIds ?? [],
     isResolved: () => rendered?.isResolved ?? false,
     scheduledFor: () => parseDelay(fieldOf(sources, 'delay'), fieldOf(sources, 'timezone'), sources.now),
   };
@@ -158,10 +159,10 @@ export function extraFields(
   };
 }
 
-/** Throws 422 unless it is at most 128 of the allowed characters; blank counts as absent. */
-export function parseSequenceId(value: string | null | undefined): string | null {
+/** The sequence that a request names, or null. Throws 422 unless it is at most 128 of the allowed characters. */
+export function givenSequence(value: string | null | undefined): [string] | null {
   const id = value?.trim() ?? '';
-  return id === '' ? null : requireSequenceId(id);
+  return id === '' ? null : [requireSequenceId(id)];
 }
 
 /** Returns the sequence ID; throws 422 unless it is one. */

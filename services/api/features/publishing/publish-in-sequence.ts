@@ -33,7 +33,7 @@ export function publishInSequence(deps: PublishDeps, method: 'POST' | 'PUT'): Ro
     load: (context) => loadWritableTopic(deps, context.caller, context.params['topic']!),
     async handle(context, { loaded: topic }) {
       const sequenceId = requireSequenceId(context.params['sequence_id']!);
-      const fields = { ...(await readFields(context)), sequenceId };
+      const fields = { ...(await readFields(context)), sequenceIds: [sequenceId] };
       const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
       const body = {

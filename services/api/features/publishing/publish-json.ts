@@ -12,7 +12,7 @@ import {
   fieldOf,
   isMarkdown,
   parsePriority,
-  parseSequenceId,
+  givenSequence,
   parseTags,
   parseText,
   parseTitle,
@@ -136,7 +136,7 @@ function mergeFields(context: RequestContext, json: JsonPublish): MessageFields 
     ...extraFields(
       (field) => (field === 'icon' ? (json.icon ?? json.icon_url) : json[field]) ?? fieldOf(sources, field),
     ),
-    sequenceId: () => parseSequenceId(json.sequence_id ?? fieldOf(sources, 'sequence_id')),
+    sequenceIds: () => givenSequence(json.sequence_id ?? fieldOf(sources, 'sequence_id')) ?? [],
     isResolved: () => false,
     scheduledFor: () =>
       parseDelay(

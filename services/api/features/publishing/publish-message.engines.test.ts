@@ -62,7 +62,7 @@ beforeEach(async () => {
     markdown: false,
     ...noExtras,
     ttlMs: null,
-    sequenceId: null,
+    sequenceIds: [],
     isResolved: false,
     scheduledFor: null,
   };

@@ -8,7 +8,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
-import { replaceInSequence, resolveSequence } from './replace-in-sequence.ts';
+import { replaceInSequence, resolveSequences } from './replace-in-sequence.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
 import { storeScheduled } from './store-scheduled.ts';
 
@@ -72,11 +72,11 @@ export async function publishMessage(deps: PublishDeps, caller: Caller, input: P
     const make = (messageId: string) => newMessage(caller, input, { id: messageId, timestamp, expiresAt });
     const publish = (messageId: string) => appendMessage(deps, topic, make(messageId));
     const publishNow = async (): Promise<StoredMessage> => {
-      const { sequenceId, isResolved } = fields;
-      if (sequenceId === null) return publish(await reserveId());
-      const of = { caller, topic, sequenceId };
+      const { sequenceIds, isResolved } = fields;
+      if (sequenceIds.length === 0) return publish(await reserveId());
+      const of = { caller, topic, sequenceIds };
       if (!isResolved) return replaceInSequence(deps, { ...of, fields, expiresAt }, { reserveId, publish });
-      await resolveSequence(deps, of);
+      await resolveSequences(deps, of);
       return publish(await reserveId());
     };
     const message =

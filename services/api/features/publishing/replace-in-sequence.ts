@@ -5,23 +5,31 @@ import { editRecord, type MessageEdit } from '@tocsin/shared/domain/messages/mes
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { withMessageLocked } from '@tocsin/shared/collections/message-locks.ts';
-import { messageSequenceId, messageSequences } from '@tocsin/shared/collections/message-sequences.ts';
+import {
+  messageSequenceId,
+  messageSequences,
+  type MessageSequence,
+} from '@tocsin/shared/collections/message-sequences.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfSystem } from '../../audit.ts';
 import { acknowledge, withdraw } from '../../storing/acknowledge.ts';
 import { appendChange } from '../../storing/append-change.ts';
 import type { MessageFields } from './message-fields.ts';
 
+const removedPerQuery = 100;
+
 type SequenceDeps = Pick<ApiDeps, 'clock' | 'engine' | 'log' | 'makeId'>;
 
-/** Names a sequence: those of publishers and topics are separate. */
-interface SequenceOf {
+/** Names sequences: those of publishers and topics are separate. */
+interface SequencesOf {
   readonly caller: Caller;
   readonly topic: Topic;
-  readonly sequenceId: string;
+  /** At least one. The message is in the first, and continues the first of them that has a message. */
+  readonly sequenceIds: readonly string[];
 }
 
-export interface InSequence extends SequenceOf {
+export interface InSequence extends SequencesOf {
   readonly fields: MessageFields;
   /** The expiry of a new message. */
   readonly expiresAt: number;
@@ -33,11 +41,18 @@ export interface NewInSequence {
   readonly publish: (id: string) => Promise<StoredMessage>;
 }
 
-const documentId = ({ caller, topic, sequenceId }: SequenceOf): string =>
-  messageSequenceId({ publisher: publisherId(caller), topicId: topic.id, sequenceId });
+/** The IDs of their documents. */
+const documentIds = ({ caller, topic, sequenceIds }: SequencesOf): string[] =>
+  sequenceIds.map((sequenceId) => messageSequenceId({ publisher: publisherId(caller), topicId: topic.id, sequenceId }));
+
+/** The sequences that exist, in the order of the IDs. */
+async function findSequences(documents: Documents, ids: readonly string[]): Promise<MessageSequence[]> {
+  const found = new Map((await documents.getMany(messageSequences, ids)).map((one) => [one.id, one]));
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
 
 /**
- * Replaces the content of the message that the same publisher published with this sequence ID, or publishes a new one
+ * Replaces the content of the message that the same publisher published in these sequences, or publishes a new one
  * if that message was deleted or has expired. An acknowledged message stays acknowledged, unless the replacement makes
  * it require an acknowledgement. Concurrent publishes of a sequence run one after another. Throws `unavailable` like a
  * publish.
@@ -48,41 +63,59 @@ export async function replaceInSequence(
   { reserveId, publish }: NewInSequence,
 ): Promise<StoredMessage> {
   const { documents } = deps.engine;
-  const id = documentId(of);
+  const ids = documentIds(of);
+  const id = ids[0]!;
   return withMessageLocked({ documents, clock: deps.clock }, id, async () => {
-    const sequence = await documents.get(messageSequences, id);
-    const replaced = sequence === null ? null : await replaceMessage(deps, of.topic, sequence.messageId, fields);
-    if (replaced !== null) return replaced;
+    const sequences = await findSequences(documents, ids);
+    const point = async (to: Pick<MessageSequence, 'messageId' | 'expiresAt'>): Promise<unknown> => {
+      const first = sequences.find((one) => one.id === id);
+      if (first === undefined) return documents.insert(messageSequences, { id, ...to });
+      return first.messageId === to.messageId ? first : documents.update(messageSequences, first, to);
+    };
+    for (const { messageId } of sequences) {
+      const replaced = await replaceMessage(deps, of.topic, messageId, fields);
+      if (replaced === null) continue;
+      await point({ messageId, expiresAt: replaced.expiresAt });
+      return replaced;
+    }
     const messageId = await reserveId();
-    const to = { messageId, expiresAt };
     // Stored first, so that a message that was published cannot lack its sequence.
-    await (sequence === null
-      ? documents.insert(messageSequences, { id, ...to })
-      : documents.update(messageSequences, sequence, to));
+    await point({ messageId, expiresAt });
     return publish(messageId);
   });
 }
 
 /**
- * Ends the sequence of an alert, so that its next message is a new one. Before, acknowledges its message if the policy
- * of the topic says so. A retry does the missing steps. Throws `unavailable`.
+ * Ends the sequences of an alert, so that its next message is a new one. Before, acknowledges their messages if the
+ * policy of the topic says so. A retry does the missing steps. Throws `unavailable`.
  */
-export async function resolveSequence(deps: SequenceDeps, of: SequenceOf): Promise<void> {
-  const { documents, messages } = deps.engine;
-  const id = documentId(of);
-  await withMessageLocked({ documents, clock: deps.clock }, id, async () => {
-    const sequence = await documents.get(messageSequences, id);
-    if (sequence === null) return;
-    const message = of.topic.escalation?.autoAckOnResolve ? await messages.find(sequence.messageId) : null;
-    if (message !== null && isShown(message, deps.clock()))
-      await acknowledge(
-        deps,
-        message,
-        { by: { kind: 'system', name: 'resolved', accountId: null }, note: null, deviceId: null },
-        auditOfSystem(deps),
-      );
-    await documents.remove(messageSequences, id);
+export async function resolveSequences(deps: SequenceDeps, of: SequencesOf): Promise<void> {
+  const { documents } = deps.engine;
+  const ids = documentIds(of);
+  await withMessageLocked({ documents, clock: deps.clock }, ids[0]!, async () => {
+    for (const messageId of new Set((await findSequences(documents, ids)).map((one) => one.messageId))) {
+      if (of.topic.escalation?.autoAckOnResolve) await acknowledgeResolved(deps, messageId);
+      await removeSequences(documents, messageId);
+    }
   });
+}
+
+async function acknowledgeResolved(deps: SequenceDeps, messageId: string): Promise<void> {
+  const message = await deps.engine.messages.find(messageId);
+  if (message === null || !isShown(message, deps.clock())) return;
+  await acknowledge(
+    deps,
+    message,
+    { by: { kind: 'system', name: 'resolved', accountId: null }, note: null, deviceId: null },
+    auditOfSystem(deps),
+  );
+}
+
+/** Removes all sequences of a message. */
+async function removeSequences(documents: Documents, messageId: string): Promise<void> {
+  const query = { index: 'byMessage', equals: { messageId }, limit: removedPerQuery } as const;
+  for (let found; (found = await documents.find(messageSequences, query)).length > 0;)
+    await Promise.all(found.map(({ id }) => documents.remove(messageSequences, id)));
 }
 
 const isShown = ({ isDeleted, expiresAt }: StoredMessage, now: number): boolean => !isDeleted && expiresAt > now;

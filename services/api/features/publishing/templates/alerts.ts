@@ -77,18 +77,22 @@ export function firingSeverities(alerts: readonly Alert[]): string[] {
 }
 
 /**
- * Returns the sequence ID of a notification: the hash of its group's key, which stays the same while alerts join and
- * leave the group. Without a key, the lowest fingerprint, so that the order of the alerts does not matter; null without
- * fingerprints.
+ * Returns the sequences of a notification. One alert has the sequence of its fingerprint, several that of their group's
+ * key or, without one, of the lowest fingerprint, so that the order of the alerts does not matter. The others follow:
+ * alerts join and leave a group, and the notification continues their message.
  */
-export function alertSequenceId(
+export function alertSequences(
   groupKey: string | null | undefined,
   alerts: readonly Pick<Alert, 'fingerprint'>[],
-): string | null {
-  if (groupKey) return hashed(groupKey);
-  const [lowest] = alerts.flatMap(({ fingerprint }) => (fingerprint ? [fingerprint] : [])).sort();
-  if (lowest === undefined) return null;
-  return isSequenceId(lowest) ? lowest : hashed(lowest);
+): string[] {
+  const fingerprints = alerts.flatMap(({ fingerprint }) => (fingerprint ? [sequenceIdOf(fingerprint)] : [])).sort();
+  const group = groupKey ? [hashed(groupKey)] : [];
+  const ids = alerts.length === 1 ? [...fingerprints, ...group] : [...group, ...fingerprints];
+  return [...new Set(ids)].slice(0, sequencesMax);
 }
 
+/** Beyond it, further alerts of a group have no sequence of their own. */
+const sequencesMax = 100;
+
+const sequenceIdOf = (fingerprint: string): string => (isSequenceId(fingerprint) ? fingerprint : hashed(fingerprint));
 const hashed = (text: string): string => createHash('sha256').update(text).digest('base64url');

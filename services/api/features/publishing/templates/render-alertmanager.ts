@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alertLines, alertName, alertPriority, alertSchema, alertSequenceId, firingSeverities } from './alerts.ts';
+import { alertLines, alertName, alertPriority, alertSchema, alertSequences, firingSeverities } from './alerts.ts';
 import { labelled, renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
 /**
@@ -35,7 +35,7 @@ export function renderAlertmanager(group: z.output<typeof alertmanagerSchema>): 
     ],
     priority: alertPriority(isFiring, severities),
     tags: ['alertmanager', status, ...severities],
-    sequenceId: alertSequenceId(group.groupKey, alerts),
+    sequenceIds: alertSequences(group.groupKey, alerts),
     isResolved: !isFiring,
   });
 }

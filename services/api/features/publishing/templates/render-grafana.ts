@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alertLines, alertPriority, alertSchema, alertSequenceId, firingSeverities } from './alerts.ts';
+import { alertLines, alertPriority, alertSchema, alertSequences, firingSeverities } from './alerts.ts';
 import { renderedMessage, type RenderedMessage } from './rendered-message.ts';
 
 /**
@@ -45,7 +45,7 @@ export function renderGrafana(notification: z.output<typeof grafanaSchema>): Ren
         : alerts.map((alert) => alertLines(alert, status)),
     priority: alertPriority(status === 'firing', severities),
     tags: ['grafana', status, ...severities],
-    sequenceId: alertSequenceId(notification.groupKey, alerts),
+    sequenceIds: alertSequences(notification.groupKey, alerts),
     isResolved: status === 'resolved',
   });
 }

@@ -44,7 +44,7 @@ describe('Alertmanager', () => {
       ].join('\n'),
       priority: 5,
       tags: ['alertmanager', 'firing', 'critical'],
-      sequenceId: expect.stringMatching(/^[\w-]{43}$/),
+      sequenceIds: expect.arrayContaining([expect.stringMatching(/^[\w-]{43}$/)]),
       isResolved: false,
     });
   });
@@ -116,7 +116,7 @@ describe('Grafana', () => {
       message: 'Notification Message',
       priority: 4,
       tags: ['grafana', 'firing'],
-      sequenceId: null,
+      sequenceIds: [],
       isResolved: false,
     });
   });
@@ -144,33 +144,37 @@ describe('Grafana', () => {
   });
 });
 
-describe('the sequence of an alert', () => {
+describe('the sequences of an alert', () => {
   const alert = (fingerprint: string | null) => ({ status: 'firing', labels: { alertname: 'A' }, fingerprint });
-  const alertmanager = (...fingerprints: (string | null)[]) =>
-    render('alertmanager', json({ status: 'firing', alerts: fingerprints.map(alert) })).sequenceId;
+  const sequencesOf = (fingerprints: (string | null)[], given = {}, template = 'alertmanager') =>
+    render(template, json({ status: 'firing', alerts: fingerprints.map(alert), ...given })).sequenceIds;
+  const group = { groupKey: '{}:{alertname="A"}' };
 
-  test('is that of its group, whichever alerts join, leave or end', () => {
-    const group = (status: string, alerts: object[], template = 'alertmanager') =>
-      render(template, json({ status, groupKey: '{}:{alertname="A"}', alerts }));
-    const [one, two] = [alert('1f'), alert('2f')];
-    const first = group('firing', [one]);
-    const resolved = group('resolved', [{ ...two, status: 'resolved' }]);
-    expect([first, resolved].map(({ isResolved }) => isResolved)).toEqual([false, true]);
-    for (const same of [group('firing', [two, one]), resolved, group('firing', [one], 'grafana')])
-      expect(same.sequenceId).toBe(first.sequenceId);
-    const other = render('alertmanager', json({ status: 'firing', groupKey: '{}:{alertname="B"}', alerts: [one] }));
-    expect(other.sequenceId).not.toBe(first.sequenceId);
+  test.each(['alertmanager', 'grafana'])('of %s are its fingerprint, then its group', (template) => {
+    expect(sequencesOf(['1f'], {}, template)).toEqual(['1f']);
+    expect(sequencesOf(['1f'], group, template)).toEqual(['1f', expect.stringMatching(/^[\w-]{43}$/)]);
   });
 
-  test('without a group is its fingerprint, of several the lowest', () => {
-    expect(alertmanager('c2')).toBe('c2');
-    expect([alertmanager('c2', 'a1', null), alertmanager('a1', 'c2')]).toEqual(['a1', 'a1']);
-    expect(alertmanager(null)).toBeNull();
+  test('of several alerts are their group, then their fingerprints in any order', () => {
+    const [, ofGroup] = sequencesOf(['1f'], group);
+    expect(sequencesOf(['2f', '1f', null], group)).toEqual([ofGroup, '1f', '2f']);
+    expect(sequencesOf(['1f', '2f'])).toEqual(['1f', '2f']);
+    expect(sequencesOf(['1f', '2f'], { groupKey: '{}:{alertname="B"}' })[0]).not.toBe(ofGroup);
+    expect(
+      sequencesOf(
+        Array.from({ length: 300 }, (_, index) => `f${index}`),
+        group,
+      ),
+    ).toHaveLength(100);
   });
 
-  test('obeys the rule of sequence IDs', () => {
+  test('do not exist without a fingerprint or a group', () => {
+    expect(sequencesOf([null])).toEqual([]);
+  });
+
+  test('obey the rule of sequence IDs', () => {
     for (const fingerprint of ['with space', 'ü', 'a'.repeat(129)])
-      expect(alertmanager(fingerprint)).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+      expect(sequencesOf([fingerprint])).toEqual([expect.stringMatching(/^[A-Za-z0-9._-]{1,128}$/)]);
   });
 });
 
@@ -265,7 +269,7 @@ describe('GitHub', () => {
       message: by,
       priority: 3,
       tags: ['github', 'member', 'added'],
-      sequenceId: null,
+      sequenceIds: [],
       isResolved: false,
     });
     expect(render('github', fixture('github-member-added')).title).toBe('🐙 Event added (Codertocat/Hello-World)');

@@ -6,8 +6,8 @@ export interface RenderedMessage {
   readonly title: string;
   readonly priority: Priority;
   readonly tags: readonly string[];
-  /** Messages about the same alert have the same one; null if the sender does not name the alert. */
-  readonly sequenceId: string | null;
+  /** The sequence of the alert, then those that it may continue; empty if the sender does not name the alert. */
+  readonly sequenceIds: readonly string[];
   /** Whether the alert has ended. */
   readonly isResolved: boolean;
 }
@@ -19,13 +19,13 @@ export interface RenderedParts {
   readonly title: string;
   readonly priority: Priority;
   readonly tags: readonly (string | null | undefined)[];
-  readonly sequenceId?: string | null;
+  readonly sequenceIds?: readonly string[];
   readonly isResolved?: boolean;
 }
 
 /** Joins the parts. Long values are truncated at a code point and end with `…`. The text is never empty. */
 export function renderedMessage(parts: RenderedParts): RenderedMessage {
-  const { text, title, priority, tags, sequenceId = null, isResolved = false } = parts;
+  const { text, title, priority, tags, sequenceIds = [], isResolved = false } = parts;
   const blocks = text.map((lines) => lines.filter((line) => line !== undefined && line !== '').join('\n'));
   const known = tags
     .map((tag) => cut((tag ?? '').toWellFormed().trim(), messageLimits.tagCodePoints))
@@ -40,7 +40,7 @@ export function renderedMessage(parts: RenderedParts): RenderedMessage {
     message: cut(message === '' ? line : message, messageLimits.textCodePoints),
     priority,
     tags: [...new Set(known)].slice(0, messageLimits.tags),
-    sequenceId,
+    sequenceIds,
     isResolved,
   };
 }
