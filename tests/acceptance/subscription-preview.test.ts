@@ -99,6 +99,7 @@ test('the preview shows quiet hours and the limit per minute while they are set'
   expect(Object.keys(off).sort()).toEqual([
     'allow_critical',
     'badge',
+    'digest',
     'notification_sound',
     'priority_threshold',
     'sound_enabled',
