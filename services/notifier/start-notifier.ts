@@ -12,7 +12,9 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
 import { untraced, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
-import { startEscalations } from './escalation/start-escalations.ts';
+import { sweepDigests } from './digest/sweep-digests.ts';
+import { sweepEscalations } from './escalation/sweep-escalations.ts';
+import { startSweep } from './start-sweep.ts';
 import { expandMessages, recipientLookup } from './expand-message.ts';
 import { notifiedTimes } from './sending/notified-times.ts';
 import type { PushDeps, PushLimits } from './sending/push-deps.ts';
@@ -128,7 +130,9 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     workers.push(await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents }));
     const { documents, jobQueue } = engine;
     const expanding = { clock, documents, jobQueue, hasRecipients: recipientLookup(engine.deliveries) };
-    workers.push(startEscalations({ ...deps, engine, retentionDays: retentionDaysOf(options.config) }));
+    const escalating = { ...deps, engine, retentionDays: retentionDaysOf(options.config) };
+    workers.push(startSweep(deps, 'escalations', () => sweepEscalations(escalating)));
+    workers.push(startSweep(deps, 'digests', () => sweepDigests(deps)));
     const consumption = await engine.eventLog.consume({
       group: notifierGroup,
       collectMs,

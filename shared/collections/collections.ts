@@ -5,6 +5,7 @@ import { auditEntries, auditOrigins } from './audit-log.ts';
 import { consents } from './consents.ts';
 import { apiKeys, loginSessions, topicTokens } from './credentials.ts';
 import { escalationAccounts, escalationChanges, escalations } from './escalation/escalations.ts';
+import { digestItems, digests } from './push/digests.ts';
 import { devices } from './devices-collection.ts';
 import { identities } from './identities.ts';
 import { knownNetworks } from './known-networks.ts';
@@ -62,6 +63,8 @@ const all = [
   escalationAccounts,
   escalationChanges,
   scheduledMessages,
+  digests,
+  digestItems,
 ];
 
 /** All collections. Drivers create their tables and models from this list when they open. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isTimezone, spanAt, type DailyHours } from './daily-hours.ts';
+import { isTimezone, nextTimeOfDay, spanAt, type DailyHours } from './daily-hours.ts';
 
 const berlin = (start: string, end: string): DailyHours => ({ start, end, timezone: 'Europe/Berlin' });
 const at = (iso: string): number => Date.parse(iso);
@@ -125,4 +125,44 @@ test('accepts only time zone names of the IANA database', () => {
     false,
     false,
   ]);
+});
+
+test.each<[string, string, string, string]>([
+  ['later on the day', '08:00', '2026-07-01T05:00Z', '2026-07-01T06:00'],
+  ['at the time itself, a day later', '08:00', '2026-07-01T06:00Z', '2026-07-02T06:00'],
+  ['before the spring change', '08:00', '2026-03-28T08:00Z', '2026-03-29T06:00'],
+  ['before the autumn change', '08:00', '2026-10-24T08:00Z', '2026-10-25T07:00'],
+  ['a skipped time', '02:30', '2026-03-28T20:00Z', '2026-03-29T01:00'],
+  ['the day after a skipped time', '02:30', '2026-03-29T01:00Z', '2026-03-30T00:30'],
+  ['the first of a repeated time', '02:30', '2026-10-24T20:00Z', '2026-10-25T00:30'],
+  ['not the second of a repeated time', '02:30', '2026-10-25T00:45Z', '2026-10-26T01:30'],
+])('the next time of day: %s', (_, timeOfDay, from, expected) => {
+  const next = nextTimeOfDay({ timeOfDay, timezone: 'Europe/Berlin' }, at(from));
+  expect(new Date(next).toISOString().slice(0, 16)).toBe(expected);
+});
+
+test('the next time of day follows within a day and a clock change, and none is between', () => {
+  const twoDigits = (most: number) =>
+    fc.integer({ min: 0, max: most }).map((number) => String(number).padStart(2, '0'));
+  fc.assert(
+    fc.property(
+      fc.constantFrom('Europe/Berlin', 'America/Santiago', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Etc/UTC'),
+      fc.tuple(twoDigits(23), twoDigits(59)).map((parts) => parts.join(':')),
+      fc.integer({ min: at('2026-01-01T00:00Z'), max: at('2028-01-01T00:00Z') }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (timezone, timeOfDay, time, part) => {
+        const daily = { timeOfDay, timezone };
+        const next = nextTimeOfDay(daily, time);
+        expect(next).toBeGreaterThan(time);
+        // A day of 25 hours, and a skipped time on the day before.
+        expect(next - time).toBeLessThanOrEqual(26 * 3_600_000);
+        const between = time + Math.floor((next - 1 - time) * part);
+        expect(nextTimeOfDay(daily, between)).toBe(next);
+        const shown = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, timeStyle: 'short' }).format(next);
+        const isSkipped = shown !== timeOfDay;
+        // A skipped time falls to the moment at which the clock passes it.
+        if (isSkipped) expect(shown > timeOfDay).toBe(true);
+      },
+    ),
+  );
 });

@@ -42,6 +42,21 @@ export function spanAt(hours: DailyHours, time: number): Span | null {
 }
 
 /**
+ * Returns the first instant after the time at which the local clock shows the time of day, `HH:MM`. If the clock skips
+ * it, the instant of the change counts; if it occurs twice on a day, the first occurrence.
+ */
+export function nextTimeOfDay(
+  { timeOfDay, timezone }: { readonly timeOfDay: string; readonly timezone: string },
+  time: number,
+): number {
+  const today = luxon().DateTime.fromMillis(time, { zone: luxon().IANAZone.create(timezone) });
+  for (let days = 0; ; days++) {
+    const instant = instantsOf(today.plus({ days }), timeOfDay)[0]!;
+    if (instant > time) return instant;
+  }
+}
+
+/**
  * Returns the instants at which the local clock shows the time on that day: one, or two if the clock is set back. For a
  * skipped time, returns the instant of the clock change.
  */

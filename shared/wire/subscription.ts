@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { badges, type QuietHours, type Subscription } from '../domain/push/subscription.ts';
+import {
+  badges,
+  defaultDigestAt,
+  digestIntervals,
+  type QuietHours,
+  type Subscription,
+} from '../domain/push/subscription.ts';
 import type { TeamSettings, TeamSubscription } from '../domain/push/team-subscription.ts';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 import type { Topic } from '../domain/topics/topic.ts';
@@ -14,6 +20,9 @@ const settingsFields = {
   max_per_minute: z.int().optional().describe('Absent: no limit.'),
   allow_critical: z.boolean(),
   badge: z.enum(badges),
+  digest: z.enum(['off', ...digestIntervals]),
+  digest_at: z.string().optional().describe('The time of day of a daily digest; absent for others.'),
+  digest_timezone: z.string().optional().describe('Absent: the zone of the quiet hours, or UTC.'),
 };
 
 export const subscriptionSchema = z
@@ -115,6 +124,23 @@ function toSettingsJson(settings: TeamSettings): TeamSubscriptionJson['mobile_no
     ...(settings.maxPerMinute === null ? {} : { max_per_minute: settings.maxPerMinute }),
     allow_critical: settings.allowCritical === true,
     badge: settings.badge ?? 'unread',
+    ...toDigestJson(settings),
+  };
+}
+
+function toDigestJson({
+  digest,
+  digestAt,
+  digestTimezone,
+}: TeamSettings): Pick<
+  TeamSubscriptionJson['mobile_notification_settings'],
+  'digest' | 'digest_at' | 'digest_timezone'
+> {
+  if (digest !== '1d') return { digest: digest ?? 'off' };
+  return {
+    digest,
+    digest_at: digestAt ?? defaultDigestAt,
+    ...(digestTimezone === null ? {} : { digest_timezone: digestTimezone }),
   };
 }
 

@@ -36,7 +36,8 @@ test('a preview counts the pushes of other settings and changes nothing', async 
     expect(body.days).toHaveLength(31);
     const sum = (field: string) =>
       body.days.reduce((total: number, day: Record<string, number>) => total + day[field]!, 0);
-    for (const field of ['messages', 'would_push', 'quiet', 'collapsed']) expect(sum(field)).toBe(body[field]);
+    for (const field of ['messages', 'would_push', 'quiet', 'collapsed', 'digest'])
+      expect(sum(field)).toBe(body[field]);
     return [
       body.would_push,
       body.quiet,
@@ -53,6 +54,7 @@ test('a preview counts the pushes of other settings and changes nothing', async 
   expect(await preview({ quiet_hours: hours(true, 4), priority_threshold: 3 })).toEqual([2, 1, 0, [0, 0, 0, 1, 1]]);
   expect(await preview({ quiet_hours: hours(false) })).toEqual([4, 0, 0, [1, 0, 1, 1, 1]]);
   expect(await preview({ max_per_minute: 1_000 })).toEqual([4, 0, 0, [1, 0, 1, 1, 1]]);
+  expect(await preview({ digest: '15m', quiet_hours: hours(true) })).toEqual([1, 1, 0, [0, 0, 0, 0, 1]]);
   expect((await reader.get('/api/subscriptions')).body.subscriptions[0]).toEqual(before);
 
   await reader.patch(`/api/subscriptions/${id}`, { mobile_notification_settings: { priority_threshold: 5 } });
@@ -99,6 +101,7 @@ test('the preview shows quiet hours and the limit per minute while they are set'
   expect(Object.keys(off).sort()).toEqual([
     'allow_critical',
     'badge',
+    'digest',
     'notification_sound',
     'priority_threshold',
     'sound_enabled',

@@ -12,6 +12,7 @@ const defaults = {
   notification_sound: 'default',
   allow_critical: false,
   badge: 'unread',
+  digest: 'off',
 };
 const subscribe = ({ client }: Person, topic_name: string, over: object = {}, node = 0) =>
   client.call('POST', '/api/subscriptions', { json: { topic_name, ...over }, node });
@@ -86,6 +87,42 @@ test('stores whether priority 5 may be critical, and the badge', async () => {
   expect(changed.body.mobile_notification_settings).toMatchObject({ allow_critical: true, badge: 'none' });
   expect((await person.get('/api/subscriptions')).body.subscriptions).toEqual([changed.body]);
   expect((await person.get('/api/users/me/data')).body.subscriptions).toEqual([changed.body]);
+});
+
+test('stores the digest, whose time belongs to a daily one', async () => {
+  const person = await stack.person();
+  const topic = await createTopic(person);
+  const made = await subscribe(person, topic.name, { mobile_notification_settings: { digest: '1d' } });
+  expect(made.body.mobile_notification_settings).toEqual({ ...defaults, digest: '1d', digest_at: '08:00' });
+  const patch = (mobile_notification_settings: object) =>
+    person.patch(`/api/subscriptions/${made.body.id}`, { mobile_notification_settings });
+  const set = { digest_at: '18:30', digest_timezone: 'Asia/Kolkata' };
+  expect((await patch(set)).body.mobile_notification_settings).toEqual({ ...defaults, digest: '1d', ...set });
+  expect((await patch({ digest: '15m' })).body.mobile_notification_settings).toEqual({ ...defaults, digest: '15m' });
+  expect((await patch({ digest: '1d', digest_at: null })).body.mobile_notification_settings).toEqual({
+    ...defaults,
+    digest: '1d',
+    digest_at: '08:00',
+    digest_timezone: 'Asia/Kolkata',
+  });
+  expect((await patch({ digest: 'off' })).body.mobile_notification_settings).toEqual(defaults);
+  for (const [field, wrong] of [
+    ['digest', '2h'],
+    ['digest', null],
+    ['digest', 15],
+    ['digest_at', '24:00'],
+    ['digest_at', '8:00'],
+    ['digest_at', 800],
+    ['digest_timezone', 'Mars/Olympus'],
+    ['digest_timezone', '+02:00'],
+  ] as const) {
+    const { status, body } = await patch({ [field]: wrong });
+    expect({ wrong, status, at: String(body.detail).split(':')[0] }).toEqual({
+      wrong,
+      status: 422,
+      at: `mobile_notification_settings.${field}`,
+    });
+  }
 });
 
 test('subscribing twice, also concurrently, is a conflict and counts once', async () => {

@@ -50,6 +50,7 @@ test('a team subscribes all its members with its settings, and lists what it set
         notification_sound: 'default',
         allow_critical: false,
         badge: 'unread',
+        digest: 'off',
       },
       mandatory: true,
       subscriber_count: 3,

@@ -1,5 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -29,6 +29,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
+import { catchesSignal } from './catches-signal.ts';
 import { endProcess, newPushPlace, type PushPlace } from './push-place.ts';
 
 const count = Number(process.env['TOCSIN_ESCALATIONS'] ?? 100);
@@ -164,12 +165,6 @@ function killTests(engines: TestEngines | undefined): void {
     },
     (hours + 2) * patienceMs,
   );
-}
-
-/** Whether the process handles SIGUSR2, which otherwise ends it. */
-function catchesSignal(pid: number): boolean {
-  const [, caught] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
-  return ((BigInt(`0x${caught}`) >> BigInt(constants.signals.SIGUSR2 - 1)) & 1n) === 1n;
 }
 
 /** As the API does; its record is left to the notifier. */

@@ -1,4 +1,10 @@
-import { badges, type QuietHours, type Subscription } from '@tocsin/shared/domain/push/subscription.ts';
+import {
+  badges,
+  defaultDigestAt,
+  digestIntervals,
+  type QuietHours,
+  type Subscription,
+} from '@tocsin/shared/domain/push/subscription.ts';
 import { isTimezone } from '@tocsin/shared/platform/daily-hours.ts';
 import type { Changes } from '@tocsin/shared/ports/documents.ts';
 import { z } from 'zod';
@@ -6,6 +12,11 @@ import { optionalField, tagsField } from '../http/fields.ts';
 
 const priorityForm = 'must be a whole number from 1 to 5';
 const priority = z.number().int(priorityForm).min(1, priorityForm).max(5, priorityForm);
+
+const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day from 00:00 to 23:59');
+const timezone = z.string().refine(isTimezone, 'must be the name of a time zone, like Europe/Berlin');
+
+const digestChoices = ['off', ...digestIntervals] as const;
 
 const settings = {
   priority_threshold: priority,
@@ -23,9 +34,10 @@ const settings = {
   badge: z
     .enum(badges, { error: `must be ${badges.join(' or ')}` })
     .describe("The number on the app's icon: the account's unread messages, or unchanged by pushes."),
+  digest: z
+    .enum(digestChoices, { error: `must be ${digestIntervals.join(', ')} or off` })
+    .describe('Collects messages of the priorities 1 to 3 and pushes them together. `1d`: daily at `digest_at`.'),
 };
-
-const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day from 00:00 to 23:59');
 const maxPerMinute = 'must be a whole number from 1 to 1000';
 
 /** Settings that are off by default; null turns them off. */
@@ -34,7 +46,7 @@ const extras = {
     .object({
       start: clock,
       end: clock,
-      timezone: z.string().refine(isTimezone, 'must be the name of a time zone, like Europe/Berlin'),
+      timezone,
       allow_priority: priority
         .nullable()
         .default(5)
@@ -50,6 +62,8 @@ const extras = {
     .min(1, maxPerMinute)
     .max(1_000, maxPerMinute)
     .describe('Further messages within a minute are combined into one push with their number.'),
+  digest_at: clock.describe(`The local time of a daily digest. Default ${defaultDigestAt}.`),
+  digest_timezone: timezone.describe("The daily digest's time zone. Default: the zone of the quiet hours, or UTC."),
 };
 
 const newSettings = {
@@ -60,6 +74,9 @@ const newSettings = {
   notification_sound: optionalField(settings.notification_sound),
   allow_critical: optionalField(settings.allow_critical),
   badge: optionalField(settings.badge),
+  digest: optionalField(settings.digest),
+  digest_at: optionalField(extras.digest_at),
+  digest_timezone: optionalField(extras.digest_timezone),
   max_per_minute: optionalField(extras.max_per_minute),
 };
 
@@ -89,6 +106,8 @@ export const changedSubscriptionFields = {
       ...settings,
       quiet_hours: extras.quiet_hours.nullable(),
       max_per_minute: extras.max_per_minute.nullable(),
+      digest_at: extras.digest_at.nullable(),
+      digest_timezone: extras.digest_timezone.nullable(),
     })
     .partial()
     .optional(),
@@ -106,6 +125,9 @@ interface SentFields {
         readonly notification_sound?: string | undefined;
         readonly allow_critical?: boolean | undefined;
         readonly badge?: Subscription['badge'] | undefined;
+        readonly digest?: (typeof digestChoices)[number] | undefined;
+        readonly digest_at?: string | null | undefined;
+        readonly digest_timezone?: string | null | undefined;
         readonly quiet_hours?: z.output<typeof extras.quiet_hours> | null | undefined;
         readonly max_per_minute?: number | null | undefined;
       }
@@ -125,6 +147,9 @@ export function settingsOf(fields: SentFields): Changes<Subscription> {
     notificationSound: sent.notification_sound,
     allowCritical: sent.allow_critical,
     badge: sent.badge,
+    digest: sent.digest === 'off' ? null : sent.digest,
+    digestAt: sent.digest_at,
+    digestTimezone: sent.digest_timezone,
     quietHours: sent.quiet_hours && toQuietHours(sent.quiet_hours),
     maxPerMinute: sent.max_per_minute,
   };

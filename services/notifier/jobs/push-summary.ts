@@ -1,4 +1,5 @@
 import { isPushedTo, pushedMessages } from '@tocsin/shared/domain/push/push-filter.ts';
+import { digestPriorityMax } from '@tocsin/shared/domain/push/digest.ts';
 import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
@@ -67,9 +68,14 @@ async function countHeldBack(deps: PushDeps, { of }: SummaryJob, subscription: S
   if (of.why === 'max_per_minute')
     return Math.max((await countOf(deps, minuteWindow(subscription.id, of.to))) - of.limit, 0);
   const span = { from: Math.max(of.from, subscription.createdAt), to: of.to - 1, now: deps.clock() };
-  const passing = pushedMessages(subscription.topicId, subscription, span);
+  // The digest contains the others.
+  const priorityThreshold =
+    subscription.digest === null
+      ? subscription.priorityThreshold
+      : Math.max(subscription.priorityThreshold, digestPriorityMax + 1);
+  const passing = pushedMessages(subscription.topicId, { ...subscription, priorityThreshold }, span);
   const late = await countOf(deps, lateWindow(subscription.id, of.to));
-  if (passing === null || of.priorityMax < subscription.priorityThreshold) return late;
+  if (passing === null || of.priorityMax < priorityThreshold) return late;
   const counts = await deps.engine.messages.activity({ ...passing, priorityMax: of.priorityMax }, of.to - of.from);
   return counts.reduce((sum, { count }) => sum + count, late);
 }

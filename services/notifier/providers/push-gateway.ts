@@ -77,6 +77,15 @@ export type PushData =
       readonly topic: string;
       readonly topic_id: string;
     }
+  | {
+      readonly event: 'digest';
+      /** The number of messages. */
+      readonly count: number;
+      readonly topic_count: number;
+      /** Topics with the newest messages first. */
+      readonly topics: readonly { readonly topic: string; readonly topic_id: string; readonly count: number }[];
+      readonly sent_at: string;
+    }
   | { readonly test: true };
 
 /**

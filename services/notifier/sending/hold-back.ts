@@ -1,4 +1,5 @@
 import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
+import { isCollected } from '@tocsin/shared/domain/push/digest.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { pushQueues, summaryJob, type SummaryJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { BudgetState, BudgetWindow } from '@tocsin/shared/ports/bus/rate-limiter.ts';
@@ -43,9 +44,9 @@ export async function countOf({ engine: { bus }, clock }: PushDeps, window: Budg
   return usesOf(await bus.peekBudget([window], clock()));
 }
 
-/** Whether the ledger's reason is a held-back push, which a summary replaces. */
+/** Whether the ledger's reason is a held-back push, which a summary or a digest replaces. */
 export function isHeldBack(reason: string | null): boolean {
-  return reason !== null && /^(quiet hours from |more than \d+ within a minute$)/.test(reason);
+  return reason !== null && (isCollected(reason) || /^(quiet hours from |more than \d+ within a minute$)/.test(reason));
 }
 
 type HeldBack = {

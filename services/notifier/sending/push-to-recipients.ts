@@ -4,6 +4,7 @@ import type { Claim, Outcome, Recipient, RecipientDevice } from '@tocsin/shared/
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { currentRecipients, currentSettings } from './current-recipients.ts';
 import { findReaders } from '@tocsin/shared/operations/topics/find-readers.ts';
+import { collectForDigests } from './collect-for-digests.ts';
 import { holdBack } from './hold-back.ts';
 import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
@@ -97,9 +98,11 @@ async function planPush(
   ]);
   const isReachable = ({ platform }: RecipientDevice): boolean => deps.gateways.has(platform);
   const reached = withDevices.filter(({ userId, devices }) => readers.has(userId) && devices.some(isReachable));
-  const heldBack = await holdBack(deps, push, reached, attempt);
+  const collected = await collectForDigests(deps, push, reached, attempt);
+  const immediate = reached.filter(({ subscriptionId }) => !collected.has(subscriptionId));
+  const heldBack = await holdBack(deps, push, immediate, attempt);
   const isLate = deps.clock() - message.timestamp > badgeAgeMsMax;
-  const counted = isLate ? [] : reached.filter((one) => !heldBack.has(one.subscriptionId) && hasBadge(one));
+  const counted = isLate ? [] : immediate.filter((one) => !heldBack.has(one.subscriptionId) && hasBadge(one));
   const badges = await unreadBadges(
     deps,
     counted.map(({ userId }) => userId),
@@ -114,6 +117,7 @@ async function planPush(
         : !isReachable(device)
           ? 'not configured'
           : (heldBack.get(recipient.subscriptionId) ?? null);
+      if (reason === null && collected.has(recipient.subscriptionId)) continue;
       if (reason !== null) {
         skips.push({ ...claim, status: 'skipped', reason });
         continue;

@@ -14,12 +14,20 @@ export async function recordOutcomes(
   deps: Pick<PushDeps, 'engine' | 'clock' | 'metrics'>,
   outcomes: readonly Outcome[],
 ): Promise<void> {
-  for (let start = 0; start < outcomes.length; start += batchSize)
-    await recordBatch(deps, outcomes.slice(start, start + batchSize));
+  await storeOutcomes(deps, outcomes);
   for (const [platform, ofPlatform] of Map.groupBy(outcomes, (outcome) => outcome.platform)) {
     for (const [status, same] of Map.groupBy(ofPlatform, (outcome) => outcome.status))
       deps.metrics.outcomes.inc({ platform, status }, same.length);
   }
+}
+
+/** As above, without counting them as pushes. */
+export async function storeOutcomes(
+  deps: Pick<PushDeps, 'engine' | 'clock'>,
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  for (let start = 0; start < outcomes.length; start += batchSize)
+    await recordBatch(deps, outcomes.slice(start, start + batchSize));
 }
 
 async function recordBatch(deps: Pick<PushDeps, 'engine' | 'clock'>, outcomes: readonly Outcome[]): Promise<void> {

@@ -294,6 +294,6 @@ export function afterPauseMs({ random }: Pick<PushDeps, 'random'>, pausedMs: num
 }
 
 /** Doubles with each round, with 50 % jitter, so that failed pushes do not retry together. */
-function backoffMs(deps: PushDeps, round: number): number {
+export function backoffMs(deps: Pick<PushDeps, 'limits' | 'random'>, round: number): number {
   return Math.round(Math.min(deps.limits.backoffMs * 2 ** round, backoffMsMax) * (0.5 + deps.random()));
 }

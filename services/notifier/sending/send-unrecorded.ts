@@ -21,6 +21,8 @@ export interface UnrecordedSend {
   readonly accepted: readonly string[];
   /** Devices to retry: after a temporary error or a lost response. */
   readonly again: readonly string[];
+  /** Devices whose push was rejected permanently, with the ledger's status. */
+  readonly refused: ReadonlyMap<string, { readonly status: 'failed' | 'dead_token'; readonly reason: string }>;
 }
 
 /**
@@ -33,6 +35,7 @@ export async function sendUnrecorded(
   pushFor: (gateway: PushGateway) => Omit<PushRequest, 'pushToken'>,
 ): Promise<UnrecordedSend> {
   const [accepted, again]: [string[], string[]] = [[], []];
+  const refused = new Map<string, { status: 'failed' | 'dead_token'; reason: string }>();
   for (const [platform, ofPlatform] of Map.groupBy(devices, (device) => device.platform)) {
     const gateway = deps.gateways.get(platform);
     if (gateway === undefined) continue;
@@ -45,12 +48,15 @@ export async function sendUnrecorded(
         const result = results[index]!;
         if (result.kind === 'accepted') accepted.push(id);
         else if (isToComeAgain(result)) again.push(id);
-        else if (result.kind === 'dead-token')
+        else if (result.kind === 'dead-token') {
+          refused.set(id, { status: 'dead_token', reason: result.reason });
           await retireDevice(deps, id, { ...result, pushToken, tookAt: gateway.tookAt() });
-        else
+        } else if (result.kind === 'rejected') {
+          refused.set(id, { status: 'failed', reason: result.reason });
           deps.log.warn({ platform, deviceId: id, reason: result.reason }, 'a push without a ledger row was rejected');
+        }
       }
     }
   }
-  return { accepted, again };
+  return { accepted, again, refused };
 }

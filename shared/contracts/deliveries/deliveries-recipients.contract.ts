@@ -45,6 +45,9 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
       quietHours: { start: '22:00', end: '07:00', timezone: 'Europe/Berlin', allowPriority: null },
       maxPerMinute: 3,
       allowCritical: true,
+      digest: '1d' as const,
+      digestAt: '07:30',
+      digestTimezone: 'Europe/Berlin',
       badge: 'none' as const,
     };
     const {

@@ -27,6 +27,12 @@ export interface Subscription {
   readonly allowCritical: boolean | null;
   /** The number on the app's icon after a push. Null in subscriptions of older versions: `unread`. */
   readonly badge: Badge | null;
+  /** Messages of the priorities 1 to 3 are collected and pushed together; null: off. */
+  readonly digest: DigestInterval | null;
+  /** `HH:MM`, for the interval `1d`; null: `defaultDigestAt`. */
+  readonly digestAt: string | null;
+  /** IANA time zone name, for the interval `1d`; null: the zone of the quiet hours, or UTC. */
+  readonly digestTimezone: string | null;
   /** The team subscription that applies; null: none. It may have ended meanwhile. */
   readonly teamSubscriptionId: string | null;
   /** Whether a team made it, so that it ends with the team subscription. Null: false. */
@@ -36,6 +42,12 @@ export interface Subscription {
 /** `unread`: the account's unread messages of all subscriptions; `none`: pushes leave the number as it is. */
 export const badges = ['unread', 'none'] as const;
 export type Badge = (typeof badges)[number];
+
+/** From the first collected message to the push; `1d`: once a day at a time of day. Ascending. */
+export const digestIntervals = ['15m', '1h', '1d'] as const;
+export type DigestInterval = (typeof digestIntervals)[number];
+
+export const defaultDigestAt = '08:00';
 
 /** Daily hours without pushes; a summary follows at the end. `start` and `end` are `HH:MM`. */
 export interface QuietHours {
@@ -61,6 +73,9 @@ export type MobileSettings = Pick<
   | 'maxPerMinute'
   | 'allowCritical'
   | 'badge'
+  | 'digest'
+  | 'digestAt'
+  | 'digestTimezone'
 >;
 
 export const defaultMobileSettings: MobileSettings = {
@@ -75,4 +90,7 @@ export const defaultMobileSettings: MobileSettings = {
   maxPerMinute: null,
   allowCritical: false,
   badge: 'unread',
+  digest: null,
+  digestAt: null,
+  digestTimezone: null,
 };

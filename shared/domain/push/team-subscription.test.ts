@@ -26,6 +26,9 @@ describe('the changes to what a team set', () => {
     ['a limit per minute is removed', { maxPerMinute: 5 }, {}, { maxPerMinute: null }],
     ['a lower limit per minute is raised', { maxPerMinute: 5 }, { maxPerMinute: 10 }, { maxPerMinute: 10 }],
     ['a higher limit per minute stays', { maxPerMinute: 20 }, { maxPerMinute: 10 }, {}],
+    ['a digest is turned off', { digest: '15m' }, {}, { digest: null }],
+    ['a longer digest is shortened', { digest: '1d' }, { digest: '1h' }, { digest: '1h' }],
+    ['a shorter digest stays', { digest: '15m', digestAt: '09:00' }, { digest: '1h' }, {}],
     ['sound and vibration are not bound', { soundEnabled: false, vibrateEnabled: false }, { soundEnabled: true }, {}],
   ])('%s', (_, own, given, changes) => {
     expect(boundChanges(settings(own), team(given))).toEqual(changes);

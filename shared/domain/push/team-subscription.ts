@@ -1,4 +1,4 @@
-import type { MobileSettings } from './subscription.ts';
+import { digestIntervals, type DigestInterval, type MobileSettings } from './subscription.ts';
 
 /** The settings that a team sets. The switches and the quiet hours are the member's. */
 export type TeamSettings = Omit<MobileSettings, 'mobileEnabled' | 'webEnabled' | 'quietHours'>;
@@ -40,10 +40,18 @@ export function effectiveOf(covering: readonly TeamSubscription[]): TeamSubscrip
   return first ?? null;
 }
 
-type Bound = Pick<MobileSettings, 'mobileEnabled' | 'webEnabled' | 'priorityThreshold' | 'tagsFilter' | 'maxPerMinute'>;
+type Bound = Pick<
+  MobileSettings,
+  'mobileEnabled' | 'webEnabled' | 'priorityThreshold' | 'tagsFilter' | 'maxPerMinute' | 'digest'
+>;
+
+/** Settings of older versions have no digest. */
+const lengthOf = (digest: DigestInterval | null | undefined): number =>
+  digest === null || digest === undefined ? 0 : 1 + digestIntervals.indexOf(digest);
 
 /**
- * Returns the least change of the settings after which everything that the team set is pushed; empty if it already is.
+ * Returns the least change of the settings after which everything that the team set is pushed, in no longer digest;
+ * empty if it already is.
  * A mandatory subscription allows no settings that need a change. Quiet hours, sound and vibration are not bound.
  */
 export function boundChanges(settings: Bound, team: TeamSettings): Partial<Bound> {
@@ -57,5 +65,6 @@ export function boundChanges(settings: Bound, team: TeamSettings): Partial<Bound
     ...(isFiltered && team.tagsFilter.length === 0 ? { tagsFilter: [] } : {}),
     ...(isFiltered && missing.length > 0 ? { tagsFilter: [...settings.tagsFilter, ...missing] } : {}),
     ...((settings.maxPerMinute ?? Infinity) < mostPerMinute ? { maxPerMinute: team.maxPerMinute } : {}),
+    ...(lengthOf(settings.digest) > lengthOf(team.digest) ? { digest: team.digest ?? null } : {}),
   };
 }

@@ -8,6 +8,7 @@ import { eraseAuditOrigins } from '../../collections/audit-log.ts';
 import { consents } from '../../collections/consents.ts';
 import { apiKeys, loginSessions, topicTokens } from '../../collections/credentials.ts';
 import { devices } from '../../collections/devices-collection.ts';
+import { digestItems, digests } from '../../collections/push/digests.ts';
 import { identities } from '../../collections/identities.ts';
 import { knownNetworks } from '../../collections/known-networks.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
@@ -88,6 +89,8 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
     () => removeFound(documents, apiKeys, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, loginSessions, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, devices, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, digestItems, { index: 'byUser', equals: { userId }, limit }),
+    () => removeFound(documents, digests, { index: 'byUser', equals: { userId }, limit }),
     () => removeFound(documents, logConsumers, { index: 'byOwner', equals: { ownerId: userId }, limit }),
     () => removeFound(documents, teamSubscriptionMembers, { index: 'byMember', equals: { userId }, limit }),
     () => removeFound(documents, teamInvites, { index: 'byInviter', equals: { invitedById: userId }, limit }),

@@ -83,7 +83,13 @@ test('collapses messages beyond the limit per minute into one push', () => {
   expect(day).toMatchObject({ messages: 7, wouldPush: 4, collapsed: 3, byPriority: [0, 2, 0, 0, 2] });
 });
 
-test('with any settings every passing message is pushed, quiet or collapsed', () => {
+test('a digest collects the priorities 1 to 3, also in quiet hours', () => {
+  const messages = [at('2026-03-28T12:00Z', 1), at('2026-03-28T23:00Z', 3), at('2026-03-28T23:00Z', 4)];
+  const days = preview({ digest: '1h', quietHours }, messages);
+  expect(days[1]).toMatchObject({ messages: 3, wouldPush: 0, quiet: 1, collapsed: 0, digest: 2 });
+});
+
+test('with any settings every passing message is pushed, quiet, collapsed or collected', () => {
   const sent = fc.record({
     time: fc.integer({ min: from, max: to }),
     priority: fc.constantFrom(...([1, 2, 3, 4, 5] as const)),
@@ -93,10 +99,11 @@ test('with any settings every passing message is pushed, quiet or collapsed', ()
       fc.array(sent, { maxLength: 60 }),
       fc.option(fc.integer({ min: 1, max: 3 })),
       fc.boolean(),
-      (messages, maxPerMinute, isQuiet) => {
-        const days = preview({ maxPerMinute, quietHours: isQuiet ? quietHours : null }, messages);
+      fc.constantFrom(null, '1d' as const),
+      (messages, maxPerMinute, isQuiet, digest) => {
+        const days = preview({ maxPerMinute, digest, quietHours: isQuiet ? quietHours : null }, messages);
         for (const day of days) {
-          expect(day.wouldPush + day.quiet + day.collapsed).toBe(day.messages);
+          expect(day.wouldPush + day.quiet + day.collapsed + day.digest).toBe(day.messages);
           expect(day.byPriority.reduce((sum, count) => sum + count, 0)).toBe(day.wouldPush);
         }
         expect(days.reduce((sum, { messages: count }) => sum + count, 0)).toBe(messages.length);

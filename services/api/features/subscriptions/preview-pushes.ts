@@ -1,16 +1,18 @@
+import { digestPriorityMax } from '@tocsin/shared/domain/push/digest.ts';
 import type { MobileSettings } from '@tocsin/shared/domain/push/subscription.ts';
 import { spanAt, type Span } from '@tocsin/shared/platform/daily-hours.ts';
 import type { ActivityCount } from '@tocsin/shared/ports/messages/message-search.ts';
 
 const dayMs = 86_400_000;
 
-/** One day in UTC. Every message is pushed, quiet, collapsed or filtered out. */
+/** One day in UTC. Every message is pushed, quiet, collapsed, collected for a digest or filtered out. */
 export interface PreviewDay {
   readonly start: number;
   messages: number;
   wouldPush: number;
   quiet: number;
   collapsed: number;
+  digest: number;
   /** Pushes by priority 1 to 5. */
   readonly byPriority: [number, number, number, number, number];
 }
@@ -20,12 +22,20 @@ export interface PreviewDay {
  * accepts, by minute with quiet hours or a limit per minute. Beyond the limit the most urgent messages count as pushed.
  */
 export function previewPushes(
-  settings: Pick<MobileSettings, 'quietHours' | 'maxPerMinute'>,
+  settings: Pick<MobileSettings, 'quietHours' | 'maxPerMinute' | 'digest'>,
   counted: { from: number; to: number; all: readonly ActivityCount[]; passing: readonly ActivityCount[] },
 ): PreviewDay[] {
   const days = new Map<number, PreviewDay>();
   for (let start = dayOf(counted.from); start <= counted.to; start += dayMs) {
-    days.set(start, { start, messages: 0, wouldPush: 0, quiet: 0, collapsed: 0, byPriority: [0, 0, 0, 0, 0] });
+    days.set(start, {
+      start,
+      messages: 0,
+      wouldPush: 0,
+      quiet: 0,
+      collapsed: 0,
+      digest: 0,
+      byPriority: [0, 0, 0, 0, 0],
+    });
   }
   for (const { start, count } of counted.all) days.get(dayOf(start))!.messages += count;
   const isQuiet = quietCheck(settings.quietHours);
@@ -34,6 +44,10 @@ export function previewPushes(
     (a, b) => b.priority - a.priority || a.start - b.start,
   )) {
     const day = days.get(dayOf(start))!;
+    if (settings.digest !== null && priority <= digestPriorityMax) {
+      day.digest += count;
+      continue;
+    }
     if (isQuiet(start, priority)) {
       day.quiet += count;
       continue;

@@ -16,7 +16,7 @@ const daysBack = 30;
 
 const { mobile_notifications_enabled, mobile_notification_settings } = changedSubscriptionFields;
 
-const counts = { messages: z.int(), would_push: z.int(), quiet: z.int(), collapsed: z.int() };
+const counts = { messages: z.int(), would_push: z.int(), quiet: z.int(), collapsed: z.int(), digest: z.int() };
 const daySchema = z
   .object({
     timestamp: z.iso.datetime(),
@@ -51,7 +51,7 @@ export function previewSubscription(deps: Pick<ApiDeps, 'engine'>): Route {
       }),
       description:
         'By day in UTC, oldest first; the first and last day are partial. `would_push` is also split by priority; `quiet` counts messages in quiet hours, ' +
-        '`collapsed` those beyond `max_per_minute` (per clock minute), and the filter excluded the rest of `messages`',
+        '`collapsed` those beyond `max_per_minute` (per clock minute), `digest` those collected for a digest, and the filter excluded the rest of `messages`',
     },
     load: (context) => loadSubscription(deps, context),
     async handle(context, { loaded: { subscription, topic }, body }) {
@@ -69,6 +69,7 @@ export function previewSubscription(deps: Pick<ApiDeps, 'engine'>): Route {
           would_push: sum((day) => day.wouldPush),
           quiet: sum((day) => day.quiet),
           collapsed: sum((day) => day.collapsed),
+          digest: sum((day) => day.digest),
           days: days.map(toDayJson),
         },
       };
@@ -97,6 +98,7 @@ function toDayJson({
   wouldPush,
   quiet,
   collapsed,
+  digest,
   byPriority: [one, two, three, four, five],
 }: PreviewDay) {
   return {
@@ -105,6 +107,7 @@ function toDayJson({
     would_push: wouldPush,
     quiet,
     collapsed,
+    digest,
     priority_1: one,
     priority_2: two,
     priority_3: three,

@@ -1,6 +1,12 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import type { Device, Platform } from '../../../domain/push/device.ts';
-import type { Badge, MobileSettings, QuietHours, Subscription } from '../../../domain/push/subscription.ts';
+import type {
+  Badge,
+  DigestInterval,
+  MobileSettings,
+  QuietHours,
+  Subscription,
+} from '../../../domain/push/subscription.ts';
 import type { Deliveries, FollowedTopic, Recipient, RecipientDevice } from '../../../ports/deliveries.ts';
 import type { Collection } from '../../../ports/documents.ts';
 import { documentTableName, indexName } from '../documents/sqlite-document-tables.ts';
@@ -31,7 +37,7 @@ export function sqliteRecipients(
   // IDs are the last column of the index, because the table is clustered by them: SQLite merges the sorted reads.
   const scannedIds = `${ofTopic.map((read) => `${read} AND id > ?2`).join(' UNION ALL ')} ORDER BY id`;
   const matchingRows = `
-    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at, mobile_enabled, web_enabled, allow_critical, badge
+    SELECT id, user_id, priority_threshold, tags_filter, sound_enabled, vibrate_enabled, notification_sound, quiet_hours, max_per_minute, created_at, mobile_enabled, web_enabled, allow_critical, badge, digest, digest_at, digest_timezone
     FROM (${scannedIds} LIMIT ${scannedMax}) CROSS JOIN ${table} USING (id)
     WHERE priority_threshold <= ?3 AND (
       json_array_length(tags_filter) = 0
@@ -122,6 +128,9 @@ function settingsOf([
   webEnabled,
   allowCritical,
   badge,
+  digest,
+  digestAt,
+  digestTimezone,
 ]: Row): MobileSettings {
   return {
     mobileEnabled: mobileEnabled === 1,
@@ -135,5 +144,8 @@ function settingsOf([
     maxPerMinute: maxPerMinute as number | null,
     allowCritical: allowCritical === 1,
     badge: badge as Badge | null,
+    digest: digest as DigestInterval | null,
+    digestAt: digestAt as string | null,
+    digestTimezone: digestTimezone as string | null,
   };
 }

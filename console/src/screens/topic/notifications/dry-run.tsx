@@ -9,6 +9,7 @@ interface Counts {
   readonly would_push: number;
   readonly quiet: number;
   readonly collapsed: number;
+  readonly digest: number;
 }
 
 interface Preview extends Counts {
@@ -54,13 +55,14 @@ export function DryRun({ path, settings }: DryRunProps) {
   );
 }
 
-function summaryOf({ messages, would_push, quiet, collapsed }: Counts): string {
+function summaryOf({ messages, would_push, quiet, collapsed, digest }: Counts): string {
   if (messages === 0) return 'The topic has no messages of the last 30 days.';
-  const filtered = messages - would_push - quiet - collapsed;
+  const filtered = messages - would_push - quiet - collapsed - digest;
   const rest = [
     ...(filtered > 0 ? [`${filtered} filtered out`] : []),
     ...(quiet > 0 ? [`${quiet} in quiet hours`] : []),
     ...(collapsed > 0 ? [`${collapsed} combined`] : []),
+    ...(digest > 0 ? [`${digest} in digests`] : []),
   ];
   const text = `${would_push} of ${messages} ${messages === 1 ? 'message' : 'messages'} pushed`;
   return rest.length === 0 ? `${text}.` : `${text}: ${rest.join(', ')}.`;

@@ -22,6 +22,9 @@ const settingFields = {
   maxPerMinute: 1,
   allowCritical: 1,
   badge: 1,
+  digest: 1,
+  digestAt: 1,
+  digestTimezone: 1,
 } as const;
 
 /** Rows of the first batch. With MongoDB's default of 101, the rest would need another round trip. */
@@ -161,6 +164,9 @@ function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
     maxPerMinute,
     allowCritical,
     badge,
+    digest,
+    digestAt,
+    digestTimezone,
   } = stored;
   return {
     mobileEnabled,
@@ -174,5 +180,8 @@ function settingsOf(stored: Recipient['settings']): Recipient['settings'] {
     maxPerMinute: maxPerMinute ?? null,
     allowCritical: allowCritical ?? false,
     badge: badge ?? null,
+    digest: digest ?? null,
+    digestAt: digestAt ?? null,
+    digestTimezone: digestTimezone ?? null,
   };
 }
