@@ -3,10 +3,11 @@ import { adoptLogCommand } from './adopt-log.ts';
 import { repairLogCommand } from './repair-log.ts';
 import { asText, forTerminal, printLine } from '../output/output.ts';
 import { ask, patiently, readStream, Refusal, type Server } from '../server/server.ts';
+import { filterQuery, withFilterOptions, type FilterOptions } from '../options/filter-options.ts';
 import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 
-interface LogOptions extends ServerOptions {
+interface LogOptions extends ServerOptions, FilterOptions {
   readonly fromOffset?: number;
   readonly fromTime?: string;
   readonly consumer?: string;
@@ -30,9 +31,15 @@ interface Gap {
   readonly reason: string;
 }
 
+/** The line after records that the filter left out. */
+interface Position {
+  readonly type: 'position';
+  readonly next_offset: number;
+}
+
 /** `tocsin log`: prints the records of a topic from a given offset. */
 export function logCommand(): Command {
-  return withServerOptions(new Command('log'))
+  return withFilterOptions(withServerOptions(new Command('log')))
     .description('print the log of a topic: its messages, edits and deletions in order')
     .addHelpText(
       'after',
@@ -41,7 +48,8 @@ Records that have expired before they were read are reported on standard error.
 
 Examples:
   tocsin log backups --from-time 2030-01-31
-  tocsin log backups --consumer archive --json >> backups.jsonl`,
+  tocsin log backups --consumer archive --json >> backups.jsonl
+  tocsin log backups --follow --priority-min 4 --tags db,disk`,
     )
     .argument('<topic>')
     .addOption(
@@ -53,7 +61,7 @@ Examples:
     .addOption(
       new Option(
         '--consumer <name>',
-        'start at the offset that the server stores under this name, and advance it with each printed record',
+        'start at the offset that the server stores under this name, and advance it with each record that was read',
       ).conflicts(['fromOffset', 'fromTime']),
     )
     .addOption(
@@ -110,9 +118,10 @@ class LogReader {
   }
 
   #open(signal: AbortSignal): Promise<Response> {
-    const query = new URLSearchParams(
-      this.#next === undefined ? { from_time: this.#options.fromTime! } : { from_offset: String(this.#next) },
-    );
+    const query = new URLSearchParams({
+      ...(this.#next === undefined ? { from_time: this.#options.fromTime! } : { from_offset: String(this.#next) }),
+      ...filterQuery(this.#options),
+    });
     if (this.#options.follow === true) query.set('follow', 'true');
     if (this.#left < Infinity) query.set('limit', String(this.#left));
     return ask(this.#server, `${this.#path}/log?${query}`, { headers: { Accept: 'application/x-ndjson' }, signal });
@@ -129,7 +138,11 @@ class LogReader {
   }
 
   async #printRecord(line: string): Promise<void> {
-    const parsed = JSON.parse(line) as LogRecord | Gap;
+    const parsed = JSON.parse(line) as LogRecord | Gap | Position;
+    if (isPosition(parsed)) {
+      this.#next = parsed.next_offset;
+      return;
+    }
     if (isGap(parsed)) {
       process.stderr.write(`${asWarning(parsed)}\n`);
       this.#next = parsed.to_offset;
@@ -157,6 +170,7 @@ class LogReader {
   }
 }
 
+const isPosition = (line: LogRecord | Gap | Position): line is Position => line.type === 'position';
 const isGap = (line: LogRecord | Gap): line is Gap => line.type === 'gap';
 
 function asWarning({ from_offset: from, to_offset: to, reason }: Gap): string {

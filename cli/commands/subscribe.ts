@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { asText, forTerminal, printLine } from '../output/output.ts';
 import { ask, readStream, type Server } from '../server/server.ts';
+import { filterQuery, withFilterOptions, type FilterOptions } from '../options/filter-options.ts';
 import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
 
-interface SubscribeOptions extends ServerOptions {
+interface SubscribeOptions extends ServerOptions, FilterOptions {
   readonly since?: string;
   readonly json?: true;
 }
@@ -22,20 +23,21 @@ const nilId = '00000000-0000-0000-0000-000000000000';
 
 /** `tocsin subscribe`: prints new messages of topics; resumes after a lost connection without gaps or duplicates. */
 export function subscribeCommand(): Command {
-  return withServerOptions(new Command('subscribe'))
+  return withFilterOptions(withServerOptions(new Command('subscribe')))
     .description('print new messages of topics until SIGINT or SIGTERM; resumes after a lost connection')
     .addHelpText(
       'after',
       `
 Examples:
   tocsin subscribe backups builds
-  tocsin subscribe alarms --since all --json`,
+  tocsin subscribe alarms --since all --json
+  tocsin subscribe alarms --priority-min 4`,
     )
     .argument('<topic...>', 'up to 100 topics')
     .option('--since <position>', '`all` stored messages, a message ID, or a `position` that --json printed')
     .option('--json', 'print each event as one line of JSON: {type, position, …message fields}')
     .action((topics: string[], { since, json, ...options }: SubscribeOptions) =>
-      subscribe(topics, { since, json, server: serverOf(options) }),
+      subscribe(topics, { since, json, server: serverOf(options), filter: filterQuery(options) }),
     );
 }
 
@@ -43,13 +45,16 @@ interface Subscription {
   readonly since: string | undefined;
   readonly json: true | undefined;
   readonly server: Server;
+  /** Parameters of the query. */
+  readonly filter: Readonly<Record<string, string>>;
 }
 
-function subscribe(topics: readonly string[], { since, json, server }: Subscription): Promise<void> {
+function subscribe(topics: readonly string[], { since, json, server, filter }: Subscription): Promise<void> {
   let position = positionOf(topics, since);
   const open = (signal: AbortSignal) => {
     const query = new URLSearchParams({
       topics: topics.join(','),
+      ...filter,
       ...(position !== undefined && { since_id: position }),
     });
     return ask(server, `/sse?${query}`, { headers: { Accept: 'text/event-stream' }, signal });

@@ -13,6 +13,7 @@ import type { ClientAddress } from './http/client-address.ts';
 import type { RouteDeps } from './http/run-route.ts';
 import type { OpenStreams } from './live/open-streams.ts';
 import type { OpenWaits } from './live/open-waits.ts';
+import type { StreamFilters } from './live/filtering/stream-filters.ts';
 import type { StreamBudget } from './live/stream-budget.ts';
 import type { StreamSessions } from './live/stream-sessions.ts';
 import type { TopicFeeds } from './live/topic-feeds.ts';
@@ -28,6 +29,7 @@ export interface ApiDeps extends RouteDeps {
   readonly feeds: TopicFeeds;
   readonly streams: OpenStreams;
   readonly streamBudget: StreamBudget;
+  readonly streamFilters: StreamFilters;
   readonly waits: OpenWaits;
   readonly streamSessions: StreamSessions;
   /** The topics that queries of accounts cover. */

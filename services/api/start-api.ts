@@ -28,6 +28,7 @@ import { OpenRequests } from './server/open-requests.ts';
 import { announcesTooMuch } from './http/read-body.ts';
 import { requestMetrics } from './http/request-metrics.ts';
 import { OpenStreams } from './live/open-streams.ts';
+import { StreamFilters } from './live/filtering/stream-filters.ts';
 import { StreamBudget } from './live/stream-budget.ts';
 import { OpenWaits } from './live/open-waits.ts';
 import { StreamSessions } from './live/stream-sessions.ts';
@@ -135,7 +136,15 @@ async function openParts(
 ): Promise<
   Pick<
     ApiDeps,
-    'history' | 'directory' | 'usage' | 'feeds' | 'streamSessions' | 'streams' | 'streamBudget' | 'inlineStore'
+    | 'history'
+    | 'directory'
+    | 'usage'
+    | 'feeds'
+    | 'streamSessions'
+    | 'streams'
+    | 'streamBudget'
+    | 'streamFilters'
+    | 'inlineStore'
   >
 > {
   const history = new History(engine.messages, clock);
@@ -153,7 +162,17 @@ async function openParts(
   const streams = new OpenStreams({ bus: engine.bus, clock, directory, log, nodeId });
   own.add(() => streams.close());
   const store = await openInlineStore(own, { engine, log }, nodeId);
-  return { history, directory, usage, feeds, streamSessions, streams, streamBudget, inlineStore: store };
+  return {
+    history,
+    directory,
+    usage,
+    feeds,
+    streamSessions,
+    streams,
+    streamBudget,
+    streamFilters: new StreamFilters(),
+    inlineStore: store,
+  };
 }
 
 async function openInlineStore(

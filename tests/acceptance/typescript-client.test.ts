@@ -162,6 +162,26 @@ test('reads a log from an offset or a time, and follows it after a lost connecti
   expect(seen).toEqual(['1', '2', '3', '4']);
 });
 
+test('reads and consumes what a filter selects, and stores the offset after the rest', async () => {
+  await publish('disk 1', 'door 2', 'disk 3', 'door 4');
+  const filter = { q: 'disk' };
+  const read: string[] = [];
+  for await (const entry of clientAt().log(topic.name, { filter })) if (!isGap(entry)) read.push(entry.message.message);
+  expect(read).toEqual(['disk 1', 'disk 3']);
+  const stop = untilEnd();
+  const seen: string[] = [];
+  const handle = ({ records }: { records: readonly LogRecord[] }) => void seen.push(...textsOf(records));
+  const consuming = clientAt().consume(topic.name, 'disks', handle, { filter, signal: stop.signal });
+  await eventually(
+    async () =>
+      expect((await owner.get(`/api/topics/${topic.name}/consumers/disks`)).body).toMatchObject({ lag: 0, lost: 0 }),
+    { timeoutMs: 30_000 },
+  );
+  expect(seen).toEqual(['disk 1', 'disk 3']);
+  stop.abort();
+  await consuming;
+});
+
 test('consumes a log at least once, and stores the offset after each batch', async () => {
   await publish('1', '2', '3');
   const stop = untilEnd();

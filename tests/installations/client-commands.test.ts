@@ -74,6 +74,30 @@ test('a message published in one terminal reaches another and appears in the log
   expect(await run(account, log)).toEqual({ code: 0, out: '', error: '' });
 }, 180_000); // six processes, each of which may take many seconds to start on a busy machine
 
+test('subscribe and log print only what a filter selects, and a consumer moves past the rest', async () => {
+  const account = await createAccount(store);
+  const { name } = await createTopic(account);
+  const filter = ['--priority-min', '4', '--priority-max', '5', '--tags', 'db,ok', '--search', 'DISK'];
+  for (const [text, priority, tags] of [
+    ['disk full', '5', 'ok'],
+    ['disk full', '3', 'ok'],
+    ['disk full', '5', 'door'],
+    ['all well', '5', 'ok'],
+  ] as const)
+    await run(account, ['publish', name, text, '--priority', priority, '--tags', tags]);
+  const printed: string[] = [];
+  const subscriber = startCommand(['subscribe', name, '--since', 'all', ...filter], talkingTo(0, account));
+  createInterface(subscriber.stdout).on('line', (line) => printed.push(line));
+  const log = await run(account, ['log', name, '--consumer', 'archive', ...filter]);
+  expect(log.out.match(/disk full/g)).toHaveLength(1);
+  const { body } = await account.client.call('GET', `/api/topics/${name}/consumers/archive`);
+  expect(body).toMatchObject({ offset: body.head, lag: 0 });
+  await run(account, ['publish', name, 'disk lost', '--priority', '4', '--tags', 'db']);
+  await eventually(() => expect(printed).toHaveLength(2));
+  expect(printed[1]).toContain('disk lost');
+  subscriber.kill();
+});
+
 test('publish sends where the message leads, its lifetime and its sequence', async () => {
   const account = await createAccount(store);
   const { name } = await createTopic(account);

@@ -352,6 +352,7 @@ export interface operations {
               timestamp: string;
               message: components['schemas']['Message'];
             }[];
+            /** @description Where to continue: after the last record read, also if the filter left it out. Below `head`, more may follow, even if `records` is empty. */
             next_offset: number;
             /** @description The offset of the first record that can be read; `head` without one. */
             earliest_offset: number;

@@ -22,6 +22,12 @@ export type LogEntry = LogRecord | GapEntry;
 
 export const isGap = (entry: LogEntry): entry is GapEntry => entry.type === 'gap';
 
+/** Where to continue after records that the filter left out. */
+interface Position {
+  readonly type: 'position';
+  readonly next_offset: number;
+}
+
 /** Reads the log of a topic as NDJSON. Reconnects and resumes after the last record, without gaps or duplicates. */
 export function readLog(
   connection: Connection,
@@ -45,7 +51,11 @@ export function readLog(
     async *parse(texts) {
       for await (const line of readLines(texts)) {
         if (line === '') continue;
-        const entry = JSON.parse(line) as LogEntry;
+        const entry = JSON.parse(line) as LogEntry | Position;
+        if (entry.type === 'position') {
+          next = entry.next_offset;
+          continue;
+        }
         next = isGap(entry) ? entry.to_offset : entry.offset + 1;
         if (!isGap(entry)) left -= 1;
         yield entry;

@@ -52,19 +52,19 @@ export async function authorizeReader(
 }
 
 /**
- * Reads until a result exists or the time is over, then checks access again, because it can end while waiting. Counts
- * as an open stream of the caller. Throws the error that a new request would get.
+ * Reads until the result is enough or the time is over, then checks access again, because it can end while waiting.
+ * Counts as an open stream of the caller. Throws the error that a new request would get.
  */
 export async function waitAsReader<T>(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'streams' | 'waits'>,
   context: RequestContext,
   topic: Topic,
-  { waitMs, read }: { waitMs: number; read: FeedRead<T> },
-): Promise<readonly T[]> {
+  wait: { waitMs: number; read: FeedRead<T>; isEnough: (result: T) => boolean },
+): Promise<T> {
   const authorization = await authorizeReader(deps, context, topic);
   const place = await reserveStream(deps, context.caller);
   try {
-    const waited = await waitForRecord(deps, topic, { waitMs, read, closed: context.response });
+    const waited = await waitForRecord(deps, topic, { ...wait, closed: context.response });
     await authorization.require();
     return waited;
   } finally {

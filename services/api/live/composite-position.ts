@@ -7,6 +7,7 @@ export interface TopicPlace {
   readonly id: string;
 }
 
+const idStart = 'id: ';
 const idLength = nilId.length;
 
 /**
@@ -28,6 +29,11 @@ export class CompositePosition {
     return this.#line;
   }
 
+  /** The value of the line. */
+  get id(): string {
+    return this.#line.toString('latin1', idStart.length, this.#line.length - 1);
+  }
+
   move(topicId: string, messageId: string): void {
     this.#line.write(messageId, this.#at.get(topicId)!, 'latin1');
   }
@@ -47,7 +53,7 @@ export class CompositePosition {
   }
 
   #build(): void {
-    let line = 'id: ';
+    let line = idStart;
     for (const { topicId, name, id } of this.#topics) {
       line += `${name}:`;
       this.#at.set(topicId, line.length);

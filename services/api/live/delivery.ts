@@ -1,5 +1,6 @@
 import type { Actor } from '@tocsin/shared/domain/messages/actor.ts';
 import { toActorJson, toMessageJson, type MessageView } from '@tocsin/shared/wire/message.ts';
+import type { FilteredContent } from '@tocsin/shared/domain/messages/content-filter.ts';
 import type { RecordType } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 
@@ -24,6 +25,8 @@ export class Delivery {
   readonly type: RecordType;
   readonly messageId: string;
   readonly topicId: string;
+  /** What filters of streams compare. */
+  readonly content: FilteredContent;
   /** The topic name in the event. */
   readonly topicName: string;
   /** An estimate of the memory of the record with its wire formats. */
@@ -39,7 +42,7 @@ export class Delivery {
     record: {
       readonly offset: number;
       readonly type: RecordType;
-      readonly message: Pick<StoredMessage, 'id' | 'topicId' | 'publishedBy'>;
+      readonly message: FilteredContent & Pick<StoredMessage, 'id' | 'topicId' | 'publishedBy'>;
     },
     topicName: string,
     json: string,
@@ -48,6 +51,7 @@ export class Delivery {
     this.type = record.type;
     this.messageId = record.message.id;
     this.topicId = record.message.topicId;
+    this.content = record.message;
     this.topicName = topicName;
     this.#publishedBy = record.message.publishedBy;
     this.#json = json;
@@ -61,7 +65,7 @@ export class Delivery {
       {
         offset: this.offset,
         type: this.type,
-        message: { id: this.messageId, topicId: this.topicId, publishedBy: null },
+        message: { ...this.content, id: this.messageId, topicId: this.topicId, publishedBy: null },
       },
       this.topicName,
       // The last field of the message object.

@@ -8,6 +8,7 @@ import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engi
 import { Directory } from '../directory/directory.ts';
 import { openStream, type StreamDeps } from './open-stream.ts';
 import { OpenStreams } from './open-streams.ts';
+import { StreamFilters } from './filtering/stream-filters.ts';
 import { StreamBudget } from './stream-budget.ts';
 import type { StreamSink } from './stream-sink.ts';
 import { TopicFeeds } from './topic-feeds.ts';
@@ -55,6 +56,7 @@ beforeEach(async () => {
     makeId: newId,
     streams,
     streamBudget,
+    streamFilters: new StreamFilters(),
   };
 });
 afterEach(() => own.closeAll());
@@ -67,6 +69,7 @@ class TakingSink implements StreamSink {
 
   ready(): void {}
   deliver(): void {}
+  position(): void {}
   ping(): void {}
   drained = () => Promise.resolve();
   end = (): void => this.close();
@@ -94,6 +97,7 @@ function open(openSink: () => StreamSink = () => new TakingSink(), caller = anon
     credential: null,
     managedTopics: new Set(),
     isComposite: true,
+    filter: null,
     ready: {},
     topics: topics.map((topic) => ({ topic, position: null, positionId: null })),
     authorize: () => Promise.resolve(null),

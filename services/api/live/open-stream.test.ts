@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { StreamFilters } from './filtering/stream-filters.ts';
 import { messageDelivery, type Delivery } from './delivery.ts';
 import { openStream, type StreamDeps } from './open-stream.ts';
 import { StreamBudget } from './stream-budget.ts';
@@ -19,6 +20,7 @@ class StalledSink implements StreamSink {
   readonly #listeners: (() => void)[] = [];
 
   ready(): void {}
+  position(): void {}
   ping(): void {}
   deliver(delivery: Delivery): void {
     this.delivered += 1;
@@ -70,6 +72,7 @@ async function open(): Promise<StalledSink> {
     makeId: newId,
     streams: { reserve: async () => ({ release: () => undefined }), add: () => undefined },
     streamBudget: budget,
+    streamFilters: new StreamFilters(),
   };
   await openStream(deps as unknown as StreamDeps, {
     caller: { kind: 'anonymous', address: '192.0.2.1' },
@@ -77,6 +80,7 @@ async function open(): Promise<StalledSink> {
     topics: [{ topic, position: null, positionId: null }],
     managedTopics: new Set(),
     isComposite: false,
+    filter: null,
     openSink: () => sink,
     ready: {},
     authorize: () => Promise.resolve(null),

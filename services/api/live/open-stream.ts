@@ -7,8 +7,10 @@ import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import { within } from '@tocsin/shared/async/within.ts';
+import type { ContentFilter } from '@tocsin/shared/domain/messages/content-filter.ts';
 import { CompositePosition } from './composite-position.ts';
 import type { Delivery } from './delivery.ts';
+import type { StreamFilter, StreamFilters } from './filtering/stream-filters.ts';
 import type { OpenStreams, StreamOwner, StreamSlot } from './open-streams.ts';
 import { nilId, type Position } from './resolve-position.ts';
 import type { StreamBudget } from './stream-budget.ts';
@@ -37,6 +39,7 @@ export interface StreamDeps {
   readonly makeId: MakeId;
   readonly streams: OpenStreams;
   readonly streamBudget: StreamBudget;
+  readonly streamFilters: StreamFilters;
 }
 
 export interface StreamTopic {
@@ -56,6 +59,8 @@ export interface StreamRequest {
   readonly managedTopics: ReadonlySet<string>;
   /** Several topics on one stream: events contain the position of all topics. */
   readonly isComposite: boolean;
+  /** Null sends all records. */
+  readonly filter: ContentFilter | null;
   /** Creates the sink; called once the stream can no longer be refused. */
   readonly openSink: () => StreamSink;
   /** The fields of `ready` besides the connection ID. */
@@ -106,22 +111,42 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
     throw error;
   }
   const sent = sentPositionOf(request, starts);
+  const filter = request.filter === null ? null : deps.streamFilters.use(request.filter);
   sink.onClose(() => {
     for (const cursor of cursors) cursor.close();
+    filter?.release();
   });
   deps.streams.add(slot, {
     sink,
     caller: request.caller,
     credential: request.credential,
     topicIds: request.topics.map(({ topic }) => topic.id),
+    ping: pingWith(sink, sent),
     authorize: authorizeWith(request.authorize, sent),
   });
   sink.ready({ ...request.ready, connection_id: deps.makeId() }, sent.line());
   const { managedTopics } = request;
   const deliver = (delivery: Delivery) =>
     sink.deliver(delivery.as(managedTopics.has(delivery.topicId) ? 'manager' : 'reader'), sent.moved(delivery));
-  await run(deps, { sink, cursors, starts, deliver });
+  await run(deps, { sink, cursors, starts, deliver: filter === null ? deliver : filtered(filter, deliver, sent) });
 }
+
+type Deliver = (delivery: Delivery) => void;
+
+/** Records that the filter leaves out only move the position. */
+function filtered(filter: StreamFilter, deliver: Deliver, sent: SentPosition): Deliver {
+  return (delivery) => {
+    if (filter.passes(delivery)) deliver(delivery);
+    else if (delivery.type === 'message') sent.pass(delivery);
+  };
+}
+
+/** Before a ping, tells the client how far the stream has come, if nothing that it got says so. */
+const pingWith = (sink: StreamSink, sent: SentPosition) => () => {
+  const id = sent.takePassed();
+  if (id !== null) sink.position(id);
+  sink.ping();
+};
 
 /** A closure of `openStream` would retain the request with its headers. */
 const authorizeWith = (authorize: StreamRequest['authorize'], sent: SentPosition) => () => authorize(sent.rename);
@@ -166,23 +191,60 @@ interface SentPosition {
   readonly line: () => Buffer;
   /** The line to send with the delivery; undefined means its own ID. */
   readonly moved: (delivery: Delivery) => Buffer | undefined;
+  /** Moves past a message that the client does not get. */
+  readonly pass: (delivery: Delivery) => void;
+  /** Returns the position if it moved past such messages since the client was last sent one, otherwise null. */
+  readonly takePassed: () => string | null;
   readonly rename: (topic: Topic) => void;
 }
 
 function sentPositionOf({ topics, isComposite }: StreamRequest, starts: readonly Start[]): SentPosition {
-  if (!isComposite)
-    return { line: () => Buffer.from(`id: ${starts[0]!.id}\n`), moved: () => undefined, rename: () => undefined };
+  return isComposite ? positionOfTopics(topics, starts) : positionOfTopic(starts[0]!);
+}
+
+function positionOfTopic({ id }: Start): SentPosition {
+  let passed: string | null = null;
+  return {
+    line: () => Buffer.from(`id: ${id}\n`),
+    moved({ type }) {
+      if (type === 'message') passed = null;
+      return undefined;
+    },
+    pass: ({ messageId }) => (passed = messageId),
+    takePassed() {
+      const taken = passed;
+      passed = null;
+      return taken;
+    },
+    rename: () => undefined,
+  };
+}
+
+function positionOfTopics(topics: StreamRequest['topics'], starts: readonly Start[]): SentPosition {
   const position = new CompositePosition(
     topics.map(({ topic }, index) => ({ topicId: topic.id, name: topic.name, id: starts[index]!.id })),
   );
+  /** The newest message of each topic that was passed and is not part of the position yet. */
+  const passed = new Map<string, string>();
+  const movePassed = () => {
+    for (const [topicId, messageId] of passed) position.move(topicId, messageId);
+    passed.clear();
+  };
   return {
     line: () => position.line,
-    moved(delivery) {
-      position.rename(delivery.topicId, delivery.topicName);
+    moved({ type, topicId, topicName, messageId }) {
+      position.rename(topicId, topicName);
       // Only messages move a position: changes have no ID.
-      if (delivery.type !== 'message') return undefined;
-      position.move(delivery.topicId, delivery.messageId);
+      if (type !== 'message') return undefined;
+      if (passed.size > 0) movePassed();
+      position.move(topicId, messageId);
       return position.line;
+    },
+    pass: ({ topicId, messageId }) => void passed.set(topicId, messageId),
+    takePassed() {
+      if (passed.size === 0) return null;
+      movePassed();
+      return position.id;
     },
     rename: (topic) => position.rename(topic.id, topic.name),
   };
@@ -192,7 +254,7 @@ interface Run {
   readonly sink: StreamSink;
   readonly cursors: readonly TopicCursor[];
   readonly starts: readonly Start[];
-  readonly deliver: (delivery: Delivery) => void;
+  readonly deliver: Deliver;
 }
 
 /** Resolves once all topics are live. If history cannot be read, the stream ends and its client reconnects. */

@@ -62,7 +62,6 @@ function open(name: string, { caller = anonymous, credential = null, topicIds = 
   const closing: (() => void)[] = [];
   const sink = {
     isClosed: false,
-    ping: () => undefined,
     onClose: (listener: () => void) => void closing.push(listener),
     end: () => close(),
     cutOff: () => close(),
@@ -73,6 +72,7 @@ function open(name: string, { caller = anonymous, credential = null, topicIds = 
   };
   const stream: OpenStream = {
     sink,
+    ping: () => undefined,
     get topicIds() {
       work.looks += 1;
       return topicIds;

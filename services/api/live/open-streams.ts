@@ -35,7 +35,9 @@ export interface OpenStreamsDeps {
 
 /** An open stream of this node. */
 export interface OpenStream extends StreamAccess {
-  readonly sink: Pick<StreamSink, 'ping' | 'end' | 'cutOff' | 'isClosed' | 'onClose'>;
+  readonly sink: Pick<StreamSink, 'end' | 'cutOff' | 'isClosed' | 'onClose'>;
+  /** Keeps the connection open; called every 25 seconds. */
+  ping(): void;
   /** Null while the stream may continue, otherwise the reason to end it. Rejects if access cannot be checked now. */
   readonly authorize: () => Promise<EndReason | null>;
 }
@@ -105,12 +107,12 @@ export class OpenStreams {
     const topics = stream.topicIds.map(topicConnections);
     this.#streams.add(stream);
     this.#index.add(stream);
-    this.#pings.add(stream.sink);
+    this.#pings.add(stream);
     this.#count(topics, 1);
     stream.sink.onClose(() => {
       this.#streams.delete(stream);
       this.#index.delete(stream);
-      this.#pings.delete(stream.sink);
+      this.#pings.delete(stream);
       this.#toAuthorize.delete(stream);
       this.#count(topics, -1);
       slot.release();

@@ -44,6 +44,10 @@ export class SseSink implements StreamSink {
     }
   }
 
+  position(id: string): void {
+    this.#write(`id: ${id}\nevent: position\ndata: ${JSON.stringify({ id })}\n\n`);
+  }
+
   ping(): void {
     this.#write(pingEvent);
   }

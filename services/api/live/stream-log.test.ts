@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { topicChannel } from '@tocsin/shared/domain/messages/channels.ts';
 import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
+import { scanMatches } from '@tocsin/shared/operations/messages/scan-matches.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import type { Messages } from '@tocsin/shared/ports/messages/messages.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
@@ -84,7 +85,10 @@ async function follow(from: number): Promise<TakingResponse> {
     from,
     limit: Infinity,
     isFollowing: true,
-    first: () => Promise.resolve(stored.slice(from, from + 100)),
+    matches: null,
+    position: (next) => `up to ${next} `,
+    first: () =>
+      scanMatches(async (start, limit) => stored.slice(start, start + limit), { from, limit: 100, matches: null }),
     gap: async (start) => (start < gapUpTo ? { line: `gap ${start}-${gapUpTo} `, next: gapUpTo } : null),
     line: ({ offset }) => `${offset} `,
     authorize: () => Promise.resolve(null),

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { scanMatches, type Scan, type ScanRequest } from '@tocsin/shared/operations/messages/scan-matches.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { ndjsonSink, type LineSink } from './ndjson-sink.ts';
 import { reserveStream, type StreamDeps, type StreamRequest } from './open-stream.ts';
@@ -14,20 +15,21 @@ const charsPerWrite = 64 * 1024;
 
 export type LogStreamDeps = Pick<StreamDeps, 'config' | 'feeds' | 'history' | 'log' | 'streams'>;
 
-export interface LogStreamRequest extends Pick<StreamRequest, 'caller' | 'credential' | 'authorize'> {
+/** `limit`: the maximum of records to send. */
+export interface LogStreamRequest
+  extends Pick<StreamRequest, 'caller' | 'credential' | 'authorize'>, ScanRequest<TopicRecord> {
   readonly topic: Topic;
-  readonly from: number;
-  /** The maximum of records to send. */
-  readonly limit: number;
   /** Whether to continue with new records at the head. */
   readonly isFollowing: boolean;
-  /** Returns the first records from the offset; throws the reason for refusing the stream. */
-  readonly first: () => Promise<readonly TopicRecord[]>;
+  /** Reads the first records from the offset; throws the reason for refusing the stream. */
+  readonly first: () => Promise<Scan<TopicRecord>>;
   /**
-   * Returns the line about records that are gone between an offset and the records that were read from there, and the
-   * offset after them, or null.
+   * Returns the line about records that are gone between an offset and the first record that was read from there, and
+   * the offset after them, or null.
    */
-  readonly gap: (from: number, records: readonly TopicRecord[]) => Promise<{ line: string; next: number } | null>;
+  readonly gap: (from: number, first: TopicRecord | null) => Promise<{ line: string; next: number } | null>;
+  /** The line that tells a filtered reader where to continue. */
+  readonly position: (next: number) => string;
   /** A record in wire format with its line terminator. */
   readonly line: (record: TopicRecord, topicName: string) => string;
   readonly response: ServerResponse;
@@ -43,7 +45,7 @@ export async function streamLog(deps: LogStreamDeps, request: LogStreamRequest):
   const bell = newBell();
   let stopListening: () => void = () => undefined;
   let read: ReadRecords = (from, limit) => deps.history.records(request.topic, from, limit);
-  let first: readonly TopicRecord[];
+  let first: Scan<TopicRecord>;
   let sink: LineSink;
   try {
     // The reader listens from here on: earlier records are in the store, which is read next.
@@ -64,15 +66,28 @@ export async function streamLog(deps: LogStreamDeps, request: LogStreamRequest):
     stopListening();
     bell.ring();
   });
+  const place: Place = { next: request.from, told: request.from };
+  const tellPosition = async () => {
+    const { next, told } = place;
+    if (next <= told) return;
+    place.told = next;
+    await sink.write(request.position(next));
+  };
   deps.streams.add(slot, {
     sink,
+    ping() {
+      if (request.isFollowing) void tellPosition();
+      sink.ping();
+    },
     caller: request.caller,
     credential: request.credential,
     topicIds: [request.topic.id],
     authorize: () => request.authorize((topic) => (name = topic.name)),
   });
   try {
-    await send(request, { sink, read, first, bell, line: (record) => request.line(record, name) });
+    await send(request, { sink, read, first, bell, place, line: (record) => request.line(record, name) });
+    await tellPosition();
+    sink.finish();
   } catch (error) {
     deps.log.warn({ err: error }, 'log unreadable, ending a stream');
     request.response.destroy();
@@ -89,44 +104,50 @@ function listen(use: FeedUse, bell: Bell): () => void {
 
 type ReadRecords = (from: number, limit: number) => Promise<readonly TopicRecord[]>;
 
+/** Where a reader continues, and the offset that it can tell from the lines that it got. */
+interface Place {
+  next: number;
+  told: number;
+}
+
 interface Sending {
   readonly sink: LineSink;
   readonly read: ReadRecords;
-  readonly first: readonly TopicRecord[];
+  readonly first: Scan<TopicRecord>;
   readonly bell: Bell;
+  readonly place: Place;
   readonly line: (record: TopicRecord) => string;
 }
 
 async function send(
-  { from, limit, isFollowing, gap: gapBefore }: LogStreamRequest,
-  { sink, read, first, bell, line }: Sending,
+  { limit, matches, isFollowing, gap: gapBefore }: LogStreamRequest,
+  { sink, read, first, bell, place, line }: Sending,
 ): Promise<void> {
-  let next = from;
   let left = limit;
   /** When the last read began, if it reached the end. */
   let endReadAt = -Infinity;
   let readAt = performance.now();
-  for (let page = first; ; page = await read(next, Math.min(left, linesPerRead))) {
-    // The bell has rung for every record that the feed has delivered since this read began.
-    const isAtEnd = page.length < Math.min(left, linesPerRead);
+  const readOn = () => scanMatches(read, { from: place.next, limit: Math.min(left, linesPerRead), matches });
+  for (let scan = first; ; scan = await readOn()) {
     const isRecent = performance.now() - endReadAt < recentMs;
-    const gap = isRecent ? null : await gapBefore(next, page);
-    endReadAt = isAtEnd ? readAt : -Infinity;
+    const gap = isRecent ? null : await gapBefore(place.next, scan.first);
+    // The bell has rung for every record that the feed has delivered since this read began.
+    endReadAt = scan.isAtEnd ? readAt : -Infinity;
     if (gap !== null) {
       await sink.write(gap.line);
-      next = gap.next;
+      place.next = place.told = gap.next;
     }
-    if (page.length > 0) {
-      await writeLines(sink, page, line);
-      next = page.at(-1)!.offset + 1;
-      left -= page.length;
+    if (scan.found.length > 0) {
+      await writeLines(sink, scan.found, line);
+      place.told = scan.found.at(-1)!.offset + 1;
+      left -= scan.found.length;
     }
-    if (left <= 0 || (page.length === 0 && !isFollowing)) break;
-    if (isAtEnd && isFollowing) await bell.rung();
+    if (scan.first !== null) place.next = scan.next;
+    if (left <= 0 || (scan.first === null && !isFollowing)) break;
+    if (scan.isAtEnd && isFollowing) await bell.rung();
     if (sink.isClosed) break;
     readAt = performance.now();
   }
-  sink.finish();
 }
 
 async function writeLines(

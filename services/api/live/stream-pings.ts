@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { StreamSink } from './stream-sink.ts';
 
 /** Proxies close connections without data after 30 or 60 seconds. */
 const pingMs = 25_000;
@@ -7,13 +6,15 @@ const lookMs = 500;
 /** Pings per turn of the event loop, so that thousands of streams do not block other work. */
 const pingsPerTurn = 100;
 
-type Sink = Pick<StreamSink, 'ping'>;
+interface Pinged {
+  ping(): void;
+}
 
 /** Pings each stream 25 seconds after it opened and after each ping. */
 export class StreamPings {
   readonly #everyMs: number;
   /** The time of each stream's next ping, in order. */
-  readonly #due = new Map<Sink, number>();
+  readonly #due = new Map<Pinged, number>();
   readonly #timer: NodeJS.Timeout;
   #isPinging = false;
 
@@ -23,12 +24,12 @@ export class StreamPings {
     this.#timer.unref();
   }
 
-  add(sink: Sink): void {
-    this.#due.set(sink, performance.now() + this.#everyMs);
+  add(stream: Pinged): void {
+    this.#due.set(stream, performance.now() + this.#everyMs);
   }
 
-  delete(sink: Sink): void {
-    this.#due.delete(sink);
+  delete(stream: Pinged): void {
+    this.#due.delete(stream);
   }
 
   close(): void {
@@ -40,11 +41,11 @@ export class StreamPings {
     if (this.#isPinging) return;
     this.#isPinging = true;
     let pings = 0;
-    for (const [sink, dueAt] of this.#due) {
+    for (const [stream, dueAt] of this.#due) {
       if (dueAt > performance.now()) break;
-      this.#due.delete(sink);
-      this.add(sink);
-      sink.ping();
+      this.#due.delete(stream);
+      this.add(stream);
+      stream.ping();
       pings += 1;
       if (pings % pingsPerTurn === 0) await nextTurn();
     }

@@ -9,6 +9,8 @@ export interface StreamSink {
   ready(data: Readonly<Record<string, unknown>>, idLine: Buffer): void;
   /** `idLine` replaces the message's own ID (multi-topic streams). The buffer is not retained. */
   deliver(delivery: Delivery, idLine: Buffer | undefined): void;
+  /** Tells a filtered reader how far the stream has come; `id` is a position as in the IDs of messages. */
+  position(id: string): void;
   ping(): void;
   /** Bytes that the client has not received yet. */
   readonly bufferedBytes: number;

@@ -3,18 +3,18 @@ import type { OpenWaits } from './open-waits.ts';
 import type { TopicFeed } from './topic-feed.ts';
 import type { TopicFeeds } from './topic-feeds.ts';
 
-/** A read whose results other readers of the topic may share. */
-export type FeedRead<T> = (feed: Pick<TopicFeed, 'records'>) => Promise<readonly T[]>;
+/** A read that other readers of the topic may share. */
+export type FeedRead<T> = (feed: Pick<TopicFeed, 'records'>) => Promise<T>;
 
 /**
- * Reads again whenever the topic gets a record, until the read has a result, the time is over, the client disconnects
+ * Reads again whenever the topic gets a record, until the result is enough, the time is over, the client disconnects
  * or the node stops. Resolves with the last result.
  */
 export async function waitForRecord<T>(
   { feeds, waits }: { feeds: TopicFeeds; waits: OpenWaits },
   topic: Topic,
-  options: { waitMs: number; read: FeedRead<T>; closed: NodeJS.EventEmitter },
-): Promise<readonly T[]> {
+  options: { waitMs: number; read: FeedRead<T>; isEnough: (result: T) => boolean; closed: NodeJS.EventEmitter },
+): Promise<T> {
   const use = await feeds.use(topic);
   let wake: () => void = () => undefined;
   let isOver = false;
@@ -30,7 +30,7 @@ export async function waitForRecord<T>(
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
       const found = await options.read(use.feed);
-      if (found.length > 0 || isOver) return found;
+      if (options.isEnough(found) || isOver) return found;
       await woken;
       if (isOver) return await options.read(use.feed);
     }

@@ -35,6 +35,10 @@ export class WebSocketSink implements StreamSink {
     this.#socket.write(delivery.frame);
   }
 
+  position(id: string): void {
+    this.#send(JSON.stringify({ type: 'position', id }));
+  }
+
   ping(): void {
     this.#send(pingFrame);
     if (!this.isClosed) this.#webSocket.ping();

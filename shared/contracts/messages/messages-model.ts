@@ -1,4 +1,4 @@
-import { foldCase } from '../../domain/fold-case.ts';
+import { contentMatcher, FilterSubject } from '../../domain/messages/content-filter.ts';
 import type { PlacedRecord, RecordType } from '../../domain/messages/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../domain/messages/message-filter.ts';
 import { redacted, type StoredMessage } from '../../domain/messages/message.ts';
@@ -127,19 +127,12 @@ export class MessagesModel {
   }
 }
 
-function isLetThrough(
-  message: StoredMessage,
-  { text, priorityMin, priorityMax, tags, from, to, includesDeleted, now }: MessageFilter,
-): boolean {
-  const holds = (needle: string) =>
-    [message.message, message.title ?? ''].some((one) => foldCase(one).includes(foldCase(needle)));
+function isLetThrough(message: StoredMessage, filter: MessageFilter): boolean {
+  const { from, to, includesDeleted, now } = filter;
   return (
     message.expiresAt > now &&
     (includesDeleted || !message.isDeleted) &&
-    (text === null || holds(text)) &&
-    (tags.length === 0 || message.tags.some((tag) => tags.includes(tag))) &&
-    message.priority >= (priorityMin ?? 1) &&
-    message.priority <= (priorityMax ?? 5) &&
+    contentMatcher(filter)(new FilterSubject(message)) &&
     message.timestamp >= (from ?? -Infinity) &&
     message.timestamp <= (to ?? Infinity)
   );

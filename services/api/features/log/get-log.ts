@@ -4,10 +4,13 @@ import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { recordTypes } from '@tocsin/shared/domain/messages/log-record.ts';
+import { FilterSubject, recordMatcher } from '@tocsin/shared/domain/messages/content-filter.ts';
+import { continuingScan, type Scan } from '@tocsin/shared/operations/messages/scan-matches.ts';
 import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { messageSchema, toMessageJson, type MessageView } from '@tocsin/shared/wire/message.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
+import { contentFields, requireOrdered, toContentFilter } from '../../http/filtering/filter-fields.ts';
 import { loadTopic, messageView } from '../../http/load-topic.ts';
 import { queryBoolean, queryInteger } from '../../http/paging.ts';
 import { route, type Reply, type RequestContext, type Route } from '../../http/route.ts';
@@ -27,6 +30,40 @@ const recordSchema = z.object({
   type: z.enum(recordTypes),
   timestamp: z.iso.datetime(),
   message: messageSchema,
+});
+
+const logQuery = z
+  .object({
+    from_offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
+    from_time: z.string().optional(),
+    consumer: z.string().optional(),
+    limit: queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER })
+      .optional()
+      .describe(
+        `The number of records; for JSON ${pageDefault} by default and at most ${pageMax}, for NDJSON all by default.`,
+      ),
+    wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0).describe('Seconds to wait for the first record.'),
+    follow: queryBoolean
+      .default(false)
+      .describe('NDJSON only: continue with new records instead of ending at the head.'),
+    ...contentFields,
+  })
+  .superRefine(requireOrdered);
+
+const logPageSchema = z.object({
+  topic: z.string(),
+  records: z.array(recordSchema),
+  next_offset: z.int().meta({
+    description:
+      'Where to continue: after the last record read, also if the filter left it out. Below `head`, more may follow, even if `records` is empty.',
+  }),
+  earliest_offset: z
+    .int()
+    .meta({ description: 'The offset of the first record that can be read; `head` without one.' }),
+  head: z.int().meta({ description: 'One more than the last offset of the topic.' }),
+  gap: gapSchema
+    .nullable()
+    .meta({ description: 'The records between the start and the first record that existed and are gone.' }),
 });
 
 /** `GET /api/topics/{name}/log`: replays a topic's records from an offset, a time or a consumer, as JSON or NDJSON. */
@@ -54,36 +91,12 @@ export function getLog(
     audience: 'anyone',
     scope: 'subscribe',
     isTopicRoute: true,
-    query: z.object({
-      from_offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
-      from_time: z.string().optional(),
-      consumer: z.string().optional(),
-      limit: queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER })
-        .optional()
-        .describe(
-          `The number of records; for JSON ${pageDefault} by default and at most ${pageMax}, for NDJSON all by default.`,
-        ),
-      wait: queryInteger({ min: 0, max: waitSecondsMax }).default(0).describe('Seconds to wait for the first record.'),
-      follow: queryBoolean
-        .default(false)
-        .describe('NDJSON only: continue with new records instead of ending at the head.'),
-    }),
+    query: logQuery,
     success: {
       status: 200,
-      schema: z.object({
-        topic: z.string(),
-        records: z.array(recordSchema),
-        next_offset: z.int(),
-        earliest_offset: z
-          .int()
-          .meta({ description: 'The offset of the first record that can be read; `head` without one.' }),
-        head: z.int().meta({ description: 'One more than the last offset of the topic.' }),
-        gap: gapSchema
-          .nullable()
-          .meta({ description: 'The records between the start and the first record that existed and are gone.' }),
-      }),
+      schema: logPageSchema,
       description:
-        'Records by offset and the offset of the next page; as NDJSON one record per line, and a line of type `gap` where records are gone',
+        'Records by offset and the offset of the next page; as NDJSON one record per line, a line of type `gap` where records are gone, and with a filter lines of type `position`',
       also: { contentType: ndjsonType, schema: z.string() },
     },
     load: loadTopic(deps.directory, 'read', 'name'),
@@ -91,10 +104,10 @@ export function getLog(
       const isNdjson = prefersNdjson(context.request.headers.accept);
       requireFormOf(query, isNdjson);
       const from = await startOf(deps, context.caller, topic, query);
-      if (!isNdjson)
-        return replyWithPage(deps, context, { topic, from, limit: query.limit ?? pageDefault, wait: query.wait });
+      const asked = { topic, from, wait: query.wait, matches: matcherOf(query) };
+      if (!isNdjson) return replyWithPage(deps, context, { ...asked, limit: query.limit ?? pageDefault });
       if (context.request.method === 'HEAD') return { status: 200, headers: ndjsonHeaders };
-      await answerWithLines(deps, context, { topic, from, ...query });
+      await answerWithLines(deps, context, { ...asked, limit: query.limit ?? Infinity, follow: query.follow });
       return null;
     },
   });
@@ -111,26 +124,35 @@ function requireFormOf(query: { limit?: number | undefined; follow: boolean }, i
 interface Asked {
   readonly topic: Topic;
   readonly from: number;
-  readonly limit?: number | undefined;
+  readonly limit: number;
   /** Seconds. */
   readonly wait: number;
+  /** Null without a filter. */
+  readonly matches: ((record: TopicRecord) => boolean) | null;
+}
+
+function matcherOf(query: Parameters<typeof toContentFilter>[0]): Asked['matches'] {
+  const filter = toContentFilter(query);
+  if (filter === null) return null;
+  const matches = recordMatcher(filter);
+  return ({ type, message }) => matches(type, new FilterSubject(message));
 }
 
 async function replyWithPage(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'history' | 'streams' | 'waits'>,
   context: RequestContext,
-  asked: Asked & { limit: number },
+  asked: Asked,
 ): Promise<Reply> {
   const { topic, from } = asked;
-  const records = await firstRecords(deps, context, asked);
+  const { found, next, first, last } = await firstScan(deps, context, asked);
   const view = await messageView(deps.directory, context.caller, topic);
   return {
     status: 200,
     body: {
       topic: topic.name,
-      records: records.map((record) => recordJson(record, topic.name, view)),
-      next_offset: records.length === 0 ? from : records.at(-1)!.offset + 1,
-      ...(await logBounds(deps.history, { topicId: topic.id, from, records })),
+      records: found.map((record) => recordJson(record, topic.name, view)),
+      next_offset: next,
+      ...(await logBounds(deps.history, { topicId: topic.id, from, first, last })),
     },
   };
 }
@@ -143,7 +165,7 @@ async function answerWithLines(
   context: RequestContext,
   asked: Asked & { follow: boolean },
 ): Promise<void> {
-  const { topic, from, limit = Infinity, follow } = asked;
+  const { topic, from, limit, follow, matches } = asked;
   const authorization = await authorizeReader(deps, context, topic);
   await streamLog(deps, {
     caller: context.caller,
@@ -151,32 +173,36 @@ async function answerWithLines(
     topic,
     from,
     limit,
+    matches,
     isFollowing: follow,
     response: context.response,
     first: () =>
-      firstRecords(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
+      firstScan(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
     line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName, authorization.view()))}\n`,
-    gap: async (start, records) => {
-      const gap = await gapOf(deps.history, { topicId: topic.id, from: start, records });
+    gap: async (start, first) => {
+      const gap = await gapOf(deps.history, { topicId: topic.id, from: start, first });
       return gap === null ? null : { line: `${JSON.stringify({ type: 'gap', ...gap })}\n`, next: gap.to_offset };
     },
+    position: (next) => `${JSON.stringify({ type: 'position', next_offset: next })}\n`,
     authorize: authorization.endReason,
   });
 }
 
-/** Returns the first page, waiting for records if requested. */
-async function firstRecords(
+/** Reads the first matching records, waiting for one if requested. */
+async function firstScan(
   deps: Pick<ApiDeps, 'accessTokens' | 'clock' | 'config' | 'directory' | 'feeds' | 'history' | 'streams' | 'waits'>,
   context: RequestContext,
-  of: Asked & { limit: number },
-): Promise<readonly TopicRecord[]> {
-  const records = await deps.history.records(of.topic, of.from, of.limit);
-  return records.length > 0 || of.wait === 0
-    ? records
-    : waitAsReader(deps, context, of.topic, {
-        waitMs: of.wait * 1_000,
-        read: (feed) => feed.records(of.from, of.limit),
-      });
+  of: Asked,
+): Promise<Scan<TopicRecord>> {
+  const isEnough = ({ found, isAtEnd }: Scan<TopicRecord>) => found.length > 0 || !isAtEnd;
+  const scanOn = continuingScan(of);
+  const scan = await scanOn((from, limit) => deps.history.records(of.topic, from, limit));
+  if (of.wait === 0 || isEnough(scan)) return scan;
+  return waitAsReader(deps, context, of.topic, {
+    waitMs: of.wait * 1_000,
+    read: (feed) => scanOn((from, limit) => feed.records(from, limit)),
+    isEnough,
+  });
 }
 
 interface Start {

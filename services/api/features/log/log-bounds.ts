@@ -1,4 +1,5 @@
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
+import type { Scan } from '@tocsin/shared/operations/messages/scan-matches.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { z } from 'zod';
 
@@ -20,25 +21,24 @@ export interface LogBounds {
   readonly gap: LogGap | null;
 }
 
-/** A read of a topic's log: its start and the records that it returned. */
-export interface LogRead {
+/** A read of a topic's log: its start, and the first and last record that it read. */
+export interface LogRead extends Pick<Scan<Pick<TopicRecord, 'offset'>>, 'first' | 'last'> {
   readonly topicId: string;
   readonly from: number;
-  readonly records: readonly Pick<TopicRecord, 'offset'>[];
 }
 
-/** Returns the bounds of the log, consistent with the records of the read. */
+/** Returns the bounds of the log, consistent with the read. */
 export async function logBounds(
   history: Pick<History, 'earliestOffset' | 'lastLost' | 'lastOffset'>,
   read: LogRead,
 ): Promise<LogBounds> {
-  const { topicId, from, records } = read;
-  const first = records[0]?.offset;
+  const { topicId, from } = read;
+  const first = read.first?.offset;
   const [lastOffset, earliest] = await Promise.all([
     history.lastOffset(topicId),
     from === 0 && first !== undefined ? first : history.earliestOffset(topicId),
   ]);
-  const head = Math.max(lastOffset, records.at(-1)?.offset ?? -1) + 1;
+  const head = Math.max(lastOffset, read.last?.offset ?? -1) + 1;
   return {
     earliest_offset: Math.min(earliest ?? head, first ?? head),
     head,
@@ -52,9 +52,9 @@ export async function logBounds(
  */
 export async function gapOf(
   history: Pick<History, 'lastLost'>,
-  { topicId, from, records }: LogRead,
+  { topicId, from, first: record }: Omit<LogRead, 'last'>,
 ): Promise<LogGap | null> {
-  const first = records[0]?.offset;
+  const first = record?.offset;
   if (first === from) return null;
   const lost = await history.lastLost(topicId, { from, before: first ?? Number.MAX_SAFE_INTEGER });
   return lost === null ? null : { from_offset: from, to_offset: first ?? lost + 1, reason: 'expired' };

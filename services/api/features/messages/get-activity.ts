@@ -6,7 +6,13 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { queryList } from '../../http/query-list.ts';
 import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
-import { filterFields, requireOrdered, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
+import {
+  filterFields,
+  requireOrdered,
+  textQuery,
+  textQueryMeaning,
+  toFilter,
+} from '../../http/filtering/filter-fields.ts';
 import { loadNamedTopics, namedTopicErrors, topicsNamedMax } from './load-named-topics.ts';
 import { searchableTopics } from './searchable-topics.ts';
 

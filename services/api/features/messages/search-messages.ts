@@ -2,7 +2,7 @@ import { isoOrNull } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
-import { requireOrdered } from './filter-fields.ts';
+import { requireOrdered } from '../../http/filtering/filter-fields.ts';
 import { loadNamedTopic, namedTopic, namedTopicErrors } from './load-named-topics.ts';
 import { findSearchPage, searchFields, searchPageFields } from './search-page.ts';
 import { searchableTopics, spanOf } from './searchable-topics.ts';

@@ -5,12 +5,11 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { pageHeaders, pageOf, pagingFields } from '../../http/paging.ts';
 import type { TopicSpan } from '../../directory/topic-spans.ts';
 import { toSpanJson } from './searchable-topics.ts';
-import { dateFields, filterFields, textQuery, textQueryMeaning, toFilter } from './filter-fields.ts';
+import { contentFields, dateFields, toFilter } from '../../http/filtering/filter-fields.ts';
 
 /** Parameters of a search for messages. */
 export const searchFields = {
-  q: textQuery.optional().describe(textQueryMeaning),
-  ...filterFields,
+  ...contentFields,
   ...dateFields,
   ...pagingFields({ default: 50, max: 100 }),
 };

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName } from '../../http/load-topic.ts';
 import { queryBoolean } from '../../http/paging.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
-import { requireOrdered } from './filter-fields.ts';
+import { requireOrdered } from '../../http/filtering/filter-fields.ts';
 import { spanOf } from './searchable-topics.ts';
 import { findSearchPage, searchFields, searchPageFields } from './search-page.ts';
 

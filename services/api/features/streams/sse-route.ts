@@ -16,7 +16,7 @@ export function sseRoute<L, Q extends z.ZodObject>(kind: StreamKind<L, Q>, names
       schema: null,
       contentType: 'text/event-stream',
       description:
-        'An event stream: ready, message, message_edited, message_deleted, message_acknowledged, message_unacknowledged, ping',
+        'An event stream: ready, message, message_edited, message_deleted, message_acknowledged, message_unacknowledged, ping, and with a filter position',
     },
     ...(kind.errors === undefined ? {} : { errors: kind.errors }),
     async handle(context, input) {

@@ -18,6 +18,7 @@ export type StreamDeps = Pick<
   | 'makeId'
   | 'streamSessions'
   | 'streamBudget'
+  | 'streamFilters'
   | 'streams'
 >;
 

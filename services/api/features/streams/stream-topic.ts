@@ -1,6 +1,7 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { z } from 'zod';
 import { readCredential } from '../../http/authenticate.ts';
+import { contentFields, requireOrdered, toContentFilter } from '../../http/filtering/filter-fields.ts';
 import { loadTopic, messageView } from '../../http/load-topic.ts';
 import { type Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
@@ -11,7 +12,7 @@ import { sseRoute } from './sse-route.ts';
 import { credentialSources, type StreamDeps, type StreamKind } from './stream-kind.ts';
 import { websocketRoute } from './websocket-route.ts';
 
-const query = z.object({ since_id: sinceIdField });
+const query = z.object({ since_id: sinceIdField, ...contentFields }).superRefine(requireOrdered);
 
 /** The stream of one topic. */
 export function topicStream(deps: StreamDeps): StreamKind<Topic, typeof query> {
@@ -24,9 +25,9 @@ export function topicStream(deps: StreamDeps): StreamKind<Topic, typeof query> {
       load: loadTopic(deps.directory, 'read'),
       query,
     },
-    async open(context, { loaded: topic, query: { since_id } }, openSink) {
+    async open(context, { loaded: topic, query }, openSink) {
       const credential = await readCredential(deps, credentialSources(context, { isTopicRoute: true }));
-      const given = givenPosition(context, since_id, parsePositionId);
+      const given = givenPosition(context, query.since_id, parsePositionId);
       const id = given === 'malformed' ? undefined : given;
       const position =
         id === undefined ? null : await resolveStreamPosition(deps, topic, { messageId: id, now: context.now });
@@ -38,6 +39,7 @@ export function topicStream(deps: StreamDeps): StreamKind<Topic, typeof query> {
         topics: [{ topic, position, positionId: id ?? null }],
         managedTopics,
         isComposite: false,
+        filter: toContentFilter(query),
         openSink,
         ready: {
           topic: topic.name,

@@ -4,6 +4,7 @@ import type { StreamSession } from '@tocsin/shared/domain/accounts/stream-sessio
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { authenticate, callerBehind, readCredential } from '../../http/authenticate.ts';
+import { contentFields, requireOrdered, toContentFilter } from '../../http/filtering/filter-fields.ts';
 import { messageView } from '../../http/load-topic.ts';
 import type { RequestContext, Route } from '../../http/route.ts';
 import { openStream } from '../../live/open-stream.ts';
@@ -17,17 +18,20 @@ import { sseRoute } from './sse-route.ts';
 import { credentialSources, type StreamDeps, type StreamKind } from './stream-kind.ts';
 import { websocketRoute } from './websocket-route.ts';
 
-const query = z.object({
-  session: z
-    .string()
-    .optional()
-    .describe('The ID of a stream session, whose topics and credential are used. Takes precedence over `topics`.'),
-  topics: z
-    .union([z.string(), z.array(z.string())])
-    .optional()
-    .meta({ sentAs: { type: 'string' }, description: 'Names of 1 to 100 topics, separated by commas.' }),
-  since_id: sinceIdsField,
-});
+const query = z
+  .object({
+    session: z
+      .string()
+      .optional()
+      .describe('The ID of a stream session, whose topics and credential are used. Takes precedence over `topics`.'),
+    topics: z
+      .union([z.string(), z.array(z.string())])
+      .optional()
+      .meta({ sentAs: { type: 'string' }, description: 'Names of 1 to 100 topics, separated by commas.' }),
+    since_id: sinceIdsField,
+    ...contentFields,
+  })
+  .superRefine(requireOrdered);
 
 interface Loaded {
   readonly session: StreamSession | null;
@@ -51,12 +55,12 @@ export function topicsStream(deps: StreamDeps): StreamKind<Loaded, typeof query>
       load: (context) => load(deps, context),
     },
     errors: topicErrors,
-    async open(context, { loaded: { session, topics }, query: { since_id } }, openSink) {
+    async open(context, { loaded: { session, topics }, query }, openSink) {
       const { caller } = context;
       const credential =
         session?.credential ?? (await readCredential(deps, credentialSources(context, { isTopicRoute: false })));
       const ofSession = session === null || session.sinceIds === null ? undefined : new Map(session.sinceIds);
-      const given = givenPosition(context, since_id ?? ofSession, parseCompositePosition);
+      const given = givenPosition(context, query.since_id ?? ofSession, parseCompositePosition);
       const { starts, recovered } = await resolvePositions(deps, topics, { given, now: context.now });
       const managedTopics = await managedOf(deps, caller, topics);
       await openStream(deps, {
@@ -65,6 +69,7 @@ export function topicsStream(deps: StreamDeps): StreamKind<Loaded, typeof query>
         topics: starts,
         managedTopics,
         isComposite: true,
+        filter: toContentFilter(query),
         openSink() {
           const sink = openSink();
           if (session !== null) sink.onClose(deps.streamSessions.hold(session));

@@ -1,9 +1,10 @@
+import type { ContentFilter } from '@tocsin/shared/domain/messages/content-filter.ts';
 import { filterLimits, type MessageFilter } from '@tocsin/shared/domain/messages/message-filter.ts';
 import { z } from 'zod';
-import { codePoints } from '../../http/fields.ts';
-import { queryInteger } from '../../http/paging.ts';
-import { queryList } from '../../http/query-list.ts';
-import { timeField } from '../../http/time-field.ts';
+import { codePoints } from '../fields.ts';
+import { queryInteger } from '../paging.ts';
+import { queryList } from '../query-list.ts';
+import { timeField } from '../time-field.ts';
 
 /** The search text; blank means no filter. */
 export const textQuery = z
@@ -27,6 +28,9 @@ export const filterFields = {
     .optional()
     .describe('The message has at least one of these tags, exactly. Separated by commas or repeated.'),
 };
+
+/** Parameters that select messages by their content, to spread into a query schema. */
+export const contentFields = { q: textQuery.optional().describe(textQueryMeaning), ...filterFields };
 
 /** The period of a search. */
 export const dateFields = {
@@ -56,19 +60,35 @@ export function requireOrdered(query: Bounds, context: z.core.$RefinementCtx<Bou
   }
 }
 
+interface Conditions extends Bounds {
+  readonly q?: string | null | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
+/** Converts `contentFields` to a filter; null without a condition. */
+export function toContentFilter(query: Conditions): ContentFilter | null {
+  const filter = contentOf(query, query.q ?? null);
+  const { text, tags, priorityMin, priorityMax } = filter;
+  return text === null && tags.length === 0 && priorityMin === null && priorityMax === null ? null : filter;
+}
+
+const contentOf = (query: Conditions, text: string | null): ContentFilter => ({
+  text,
+  priorityMin: query.priority_min ?? null,
+  priorityMax: query.priority_max ?? null,
+  tags: query.tags ?? [],
+});
+
 /** Converts a query to the filter of the stores, for these topics at this time. */
 export function toFilter(
-  query: Bounds & { tags?: readonly string[] | undefined },
+  query: Omit<Conditions, 'q'>,
   of: Pick<MessageFilter, 'topicIds' | 'text' | 'now'> & { includesDeleted?: boolean },
 ): MessageFilter {
   return {
     topicIds: of.topicIds,
-    text: of.text,
+    ...contentOf(query, of.text),
     now: of.now,
     includesDeleted: of.includesDeleted ?? false,
-    priorityMin: query.priority_min ?? null,
-    priorityMax: query.priority_max ?? null,
-    tags: query.tags ?? [],
     from: query.date_from ?? null,
     to: query.date_to ?? null,
   };
