@@ -63,6 +63,7 @@ export default {
         'shared/**/*.test.ts',
         'services/**/*.test.ts',
         'cli/**/*.test.ts',
+        'clients/**/*.test.ts',
         'simulators/**/*.test.ts',
         'tools/**/*.test.ts',
         'tests/*.test.ts',

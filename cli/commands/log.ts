@@ -1,9 +1,10 @@
+import { isRecord, nextOffset, type GapEntry, type LogRecord, type TocsinClient } from '@tocsin/client';
 import { Command, Option } from 'commander';
 import { adoptLogCommand } from './adopt-log.ts';
 import { repairLogCommand } from './repair-log.ts';
 import { asText, forTerminal, printLine } from '../output/output.ts';
-import { ask, patiently, readStream, Refusal, type Server } from '../server/server.ts';
-import { filterQuery, withFilterOptions, type FilterOptions } from '../options/filter-options.ts';
+import { clientOf, withLoginHint } from '../server/server.ts';
+import { filterOf, withFilterOptions, type FilterOptions } from '../options/filter-options.ts';
 import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 
@@ -14,27 +15,6 @@ interface LogOptions extends ServerOptions, FilterOptions {
   readonly limit?: number;
   readonly follow?: true;
   readonly json?: true;
-}
-
-interface LogRecord {
-  readonly offset: number;
-  readonly type: string;
-  readonly timestamp: string;
-  readonly message: { readonly message: string; readonly title: string | null };
-}
-
-/** A line about records that expired before they were read. */
-interface Gap {
-  readonly type: 'gap';
-  readonly from_offset: number;
-  readonly to_offset: number;
-  readonly reason: string;
-}
-
-/** The line after records that the filter left out. */
-interface Position {
-  readonly type: 'position';
-  readonly next_offset: number;
 }
 
 /** `tocsin log`: prints the records of a topic from a given offset. */
@@ -71,109 +51,79 @@ Examples:
     )
     .option('--follow', 'then print new records until SIGINT or SIGTERM')
     .option('--json', 'print each record as one line of JSON: {offset, type, timestamp, message}')
-    .action((topic: string, options: LogOptions) => new LogReader(topic, options).read())
+    .action((topic: string, options: LogOptions) => withLoginHint(serverOf(options), () => printLog(topic, options)))
     .helpCommand(false) // a `help` subcommand would hide a topic of that name
     .addCommand(adoptLogCommand())
     .addCommand(repairLogCommand());
 }
 
+async function printLog(topic: string, options: LogOptions): Promise<void> {
+  const { consumer, fromTime, fromOffset = 0, limit, follow = false, json } = options;
+  const client = clientOf(serverOf(options));
+  const stored = consumer === undefined ? null : new StoredOffset(client, { topic, consumer });
+  // A consumer without a stored offset starts at the first record.
+  const from = stored === null ? (fromTime ?? fromOffset) : ((await stored.load()) ?? 0);
+  const entries = client.log(topic, { from, follow, filter: filterOf(options), ...(limit !== undefined && { limit }) });
+  for await (const entry of entries) {
+    if (isRecord(entry)) await printLine(json === true ? JSON.stringify(entry) : asLine(entry));
+    else if (entry.type === 'gap') process.stderr.write(`${asWarning(entry)}\n`);
+    await stored?.move(nextOffset(entry));
+  }
+  await stored?.finish();
+}
+
 /** Limits how often a busy topic's consumer offset is stored. */
 const storeEveryMs = 1_000;
-const patienceMs = 30_000;
 
-class LogReader {
-  readonly #path: string;
-  readonly #options: LogOptions;
-  readonly #server: Server;
-  #next: number | undefined;
-  #left: number;
-  #stored: number | undefined;
-  #storedAt = 0;
+/** The offset that the server stores for a consumer. */
+class StoredOffset {
+  readonly #client: TocsinClient;
+  readonly #of: { readonly topic: string; readonly consumer: string };
+  #next: number | null = null;
+  #stored: number | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #storing: Promise<unknown> = Promise.resolve();
 
-  constructor(topic: string, options: LogOptions) {
-    this.#path = `/api/topics/${encodeURIComponent(topic)}`;
-    this.#options = options;
-    this.#server = serverOf(options);
-    this.#next =
-      options.fromTime === undefined && options.consumer === undefined ? (options.fromOffset ?? 0) : undefined;
-    this.#left = options.limit ?? Infinity;
+  constructor(client: TocsinClient, of: { readonly topic: string; readonly consumer: string }) {
+    this.#client = client;
+    this.#of = of;
   }
 
-  async read(): Promise<void> {
-    if (this.#options.consumer !== undefined) await this.#loadOffset();
-    const isEndless = this.#options.follow === true;
-    await readStream({ open: (signal) => this.#open(signal), read: (texts) => this.#print(texts), isEndless });
-    await this.#storeOffset();
+  async load(): Promise<number | null> {
+    this.#stored = await this.#client.consumerOffset(this.#of.topic, this.#of.consumer);
+    return this.#stored;
   }
 
-  /** A consumer without a stored offset starts at the first record. */
-  async #loadOffset(): Promise<void> {
-    const answer = await patiently(patienceMs, () =>
-      ask(this.#server, this.#consumerPath()).catch((error: unknown) => {
-        if (error instanceof Refusal && error.message === 'Consumer not found') return null;
-        throw error;
-      }),
-    );
-    this.#next = answer === null ? 0 : ((await answer.json()) as { offset: number }).offset;
+  /** Stores the offset within a second. Waits for an earlier store, and throws its error. */
+  async move(next: number): Promise<void> {
+    this.#next = next;
+    if (this.#timer !== undefined) return;
+    await this.#storing;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#storing = this.#store();
+      // Thrown by the next call.
+      this.#storing.catch(() => undefined);
+    }, storeEveryMs);
   }
 
-  #open(signal: AbortSignal): Promise<Response> {
-    const query = new URLSearchParams({
-      ...(this.#next === undefined ? { from_time: this.#options.fromTime! } : { from_offset: String(this.#next) }),
-      ...filterQuery(this.#options),
-    });
-    if (this.#options.follow === true) query.set('follow', 'true');
-    if (this.#left < Infinity) query.set('limit', String(this.#left));
-    return ask(this.#server, `${this.#path}/log?${query}`, { headers: { Accept: 'application/x-ndjson' }, signal });
+  async finish(): Promise<void> {
+    clearTimeout(this.#timer);
+    // An earlier offset must not arrive after the last one.
+    await this.#storing;
+    await this.#store();
   }
 
-  async #print(texts: AsyncIterable<string>): Promise<void> {
-    let rest = '';
-    for await (const text of texts) {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop()!;
-      for (const line of lines) if (line !== '') await this.#printRecord(line);
-      if (performance.now() - this.#storedAt > storeEveryMs) await this.#storeOffset();
-    }
-  }
-
-  async #printRecord(line: string): Promise<void> {
-    const parsed = JSON.parse(line) as LogRecord | Gap | Position;
-    if (isPosition(parsed)) {
-      this.#next = parsed.next_offset;
-      return;
-    }
-    if (isGap(parsed)) {
-      process.stderr.write(`${asWarning(parsed)}\n`);
-      this.#next = parsed.to_offset;
-      return;
-    }
-    await printLine(this.#options.json === true ? line : asLine(parsed));
-    this.#next = parsed.offset + 1;
-    this.#left -= 1;
-  }
-
-  async #storeOffset(): Promise<void> {
-    if (this.#options.consumer === undefined || this.#next === this.#stored) return;
-    const offset = this.#next!;
-    const request = {
-      method: 'PUT',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ offset }),
-    };
-    await patiently(patienceMs, () => ask(this.#server, this.#consumerPath(), request));
-    [this.#stored, this.#storedAt] = [offset, performance.now()];
-  }
-
-  #consumerPath(): string {
-    return `${this.#path}/consumers/${encodeURIComponent(this.#options.consumer!)}`;
+  async #store(): Promise<void> {
+    const { topic, consumer } = this.#of;
+    const offset = this.#next;
+    if (offset === null || offset === this.#stored) return;
+    await this.#client.setConsumerOffset(topic, consumer, offset);
+    this.#stored = offset;
   }
 }
 
-const isPosition = (line: LogRecord | Gap | Position): line is Position => line.type === 'position';
-const isGap = (line: LogRecord | Gap): line is Gap => line.type === 'gap';
-
-function asWarning({ from_offset: from, to_offset: to, reason }: Gap): string {
+function asWarning({ from_offset: from, to_offset: to, reason }: GapEntry): string {
   return forTerminal(`Gap: records from offset ${from} up to ${to} are gone (${reason})`);
 }
 

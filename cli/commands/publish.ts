@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { readInput } from '../options/read-input.ts';
-import { ask, patiently } from '../server/server.ts';
+import type { PublishOptions as PublishFields } from '@tocsin/client';
+import { clientOf, withLoginHint } from '../server/server.ts';
 import { serverOf, withServerOptions, type ServerOptions } from '../options/server-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 
@@ -67,19 +67,13 @@ Examples:
       const { patience, json } = options;
       const server = serverOf(options);
       const message = given ?? (await readInput()).replace(/\r?\n$/, '');
-      const request = {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
-        body: JSON.stringify({ topic, message, ...fieldsOf(options) }),
-      };
-      const answer = await patiently(patience * 1_000, () => ask(server, '/', request));
-      const published = (await answer.json()) as { id: string };
+      const client = clientOf(server, { retryForMs: patience * 1_000 });
+      const published = await withLoginHint(server, () => client.publish(topic, message, fieldsOf(options)));
       process.stdout.write(`${json === true ? JSON.stringify(published) : published.id}\n`);
     });
 }
 
-/** The message's fields in the JSON of a publish. */
-function fieldsOf(options: PublishOptions): Record<string, unknown> {
+function fieldsOf(options: PublishOptions): PublishFields {
   const { title, priority, tags, markdown, click, action, icon, ttl, silent, sequenceId, delay, timezone } = options;
   return {
     title,

@@ -1,3 +1,4 @@
+import type { TopicFilter } from '@tocsin/client';
 import { type Command, Option } from 'commander';
 import { wholeNumber } from './whole-number.ts';
 
@@ -19,12 +20,11 @@ export function withFilterOptions(command: Command): Command {
     .option('--search <text>', 'only messages whose title or text contains this text, case-insensitive');
 }
 
-/** Returns the options as parameters of a query. */
-export function filterQuery({ priorityMin, priorityMax, tags, search }: FilterOptions): Record<string, string> {
+export function filterOf({ priorityMin, priorityMax, tags, search }: FilterOptions): TopicFilter {
   return {
-    ...(priorityMin !== undefined && { priority_min: String(priorityMin) }),
-    ...(priorityMax !== undefined && { priority_max: String(priorityMax) }),
-    ...(tags !== undefined && { tags }),
+    ...(priorityMin !== undefined && { priorityMin }),
+    ...(priorityMax !== undefined && { priorityMax }),
+    ...(tags !== undefined && { tags: tags.split(',') }),
     ...(search !== undefined && { q: search }),
   };
 }

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { isGap, TocsinClient, type LogRecord, type StreamEvent } from '@tocsin/client';
+import { isRecord, TocsinClient, type LogRecord, type StreamEvent } from '@tocsin/client';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { openTcpProxy } from '@tocsin/shared/testing/tcp-proxy.ts';
@@ -141,7 +141,8 @@ test('reads a log from an offset or a time, and follows it after a lost connecti
   const records = await read();
   const texts = async (options: Parameters<TocsinClient['log']>[1]) => {
     const seen: string[] = [];
-    for await (const entry of clientAt().log(topic.name, options)) if (!isGap(entry)) seen.push(entry.message.message);
+    for await (const entry of clientAt().log(topic.name, options))
+      if (isRecord(entry)) seen.push(entry.message.message);
     return seen;
   };
   expect(await texts({})).toEqual(['1', '2', '3']);
@@ -151,7 +152,7 @@ test('reads a log from an offset or a time, and follows it after a lost connecti
   const { proxy, client } = await proxyToServer();
   const seen: string[] = [];
   for await (const entry of client.log(topic.name, { follow: true })) {
-    if (isGap(entry)) continue;
+    if (!isRecord(entry)) continue;
     seen.push(entry.message.message);
     if (seen.length === 3) {
       proxy.cut();
@@ -166,7 +167,8 @@ test('reads and consumes what a filter selects, and stores the offset after the 
   await publish('disk 1', 'door 2', 'disk 3', 'door 4');
   const filter = { q: 'disk' };
   const read: string[] = [];
-  for await (const entry of clientAt().log(topic.name, { filter })) if (!isGap(entry)) read.push(entry.message.message);
+  for await (const entry of clientAt().log(topic.name, { filter }))
+    if (isRecord(entry)) read.push(entry.message.message);
   expect(read).toEqual(['disk 1', 'disk 3']);
   const stop = untilEnd();
   const seen: string[] = [];

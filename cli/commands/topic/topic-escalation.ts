@@ -5,7 +5,8 @@ import { printObject, type PrintOptions } from '../../operator/operator-store.ts
 import { readInput } from '../../options/read-input.ts';
 import { serverOf, withServerOptions, type ServerOptions } from '../../options/server-options.ts';
 import { wholeNumber } from '../../options/whole-number.ts';
-import { ask, Refusal, type Server } from '../../server/server.ts';
+import { TocsinError } from '@tocsin/client';
+import { ask, type Server } from '../../server/server.ts';
 
 interface PolicyFlags {
   readonly minPriority?: number;
@@ -87,7 +88,7 @@ const read = (answer: Response): Promise<EscalationPolicyJson> => answer.json() 
 /** The current policy with the fields of the options; only these fields without a policy. */
 async function changed(server: Server, path: string, options: PolicyFlags): Promise<object> {
   const current = await ask(server, path).then(read, (error: unknown) => {
-    if (error instanceof Refusal && error.status === 404) return null;
+    if (error instanceof TocsinError && error.status === 404) return null;
     throw error;
   });
   return {

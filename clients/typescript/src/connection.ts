@@ -8,7 +8,7 @@ export interface ClientOptions {
   readonly token?: string;
   /** How long to retry a request while the server is unavailable, in milliseconds. 30,000 by default. */
   readonly retryForMs?: number;
-  /** Called before each retry. */
+  /** Called before the first retry of a request. */
   readonly onRetry?: (error: TocsinError) => void;
   /** A replacement for the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -80,7 +80,7 @@ export class Connection {
         if (!(error instanceof TocsinError) || error.retryAfterMs === null) throw error;
         const waitMs = Math.max(error.retryAfterMs, pause * (0.5 + Math.random() / 2));
         if (performance.now() + waitMs > until) throw error;
-        this.#options.onRetry?.(error);
+        if (pause === pauseMs.first) this.#options.onRetry?.(error);
         await sleep(waitMs, signal);
       }
     }

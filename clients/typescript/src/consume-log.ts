@@ -1,5 +1,6 @@
-import type { Connection } from './connection.ts';
-import type { Consumer, Gap, Lease, LogPage, LogRecord } from './schemas.ts';
+import type { Connection, JsonOptions } from './connection.ts';
+import { consumerPath, findOffset, storeOffset } from './consumer-offset.ts';
+import type { Gap, Lease, LogPage, LogRecord } from './schemas.ts';
 import { sleep } from './sleep.ts';
 import { TocsinError } from './tocsin-error.ts';
 import { filterParameters, type TopicFilter } from './topic-filter.ts';
@@ -60,7 +61,7 @@ class LogConsumer {
     this.#connection = connection;
     this.#options = options;
     this.#topicPath = `/api/topics/${encodeURIComponent(options.topic)}`;
-    this.#path = `${this.#topicPath}/consumers/${encodeURIComponent(options.name)}`;
+    this.#path = consumerPath(options.topic, options.name);
   }
 
   async run(): Promise<void> {
@@ -75,13 +76,10 @@ class LogConsumer {
 
   async #create(): Promise<void> {
     const { from = 'start' } = this.#options;
-    try {
-      await this.#send<Consumer>('GET', this.#path);
-    } catch (error) {
-      if (!(error instanceof TocsinError) || error.message !== 'Consumer not found') throw error;
-      const end = from === 'end' ? (await this.#send<LogPage>('GET', `${this.#topicPath}/log?limit=1`)).head : 0;
-      await this.#send('PUT', this.#path, { body: { offset: typeof from === 'number' ? from : end } });
-    }
+    const options = { signal: this.#options.signal, forMs: Infinity };
+    if ((await findOffset(this.#connection, this.#path, options)) !== null) return;
+    const end = from === 'end' ? (await this.#send<LogPage>('GET', `${this.#topicPath}/log?limit=1`)).head : 0;
+    await storeOffset(this.#connection, this.#path, { ...options, offset: typeof from === 'number' ? from : end });
   }
 
   /** Processes batches until the signal aborts. */
@@ -107,7 +105,7 @@ class LogConsumer {
       if (records.length > 0 || gap !== null) await handle({ records, gap, signal: signal ?? never });
       signal?.throwIfAborted();
       if (next === stored) continue;
-      await this.#send('PUT', this.#path, { body: { offset: next }, headers, signal });
+      await storeOffset(this.#connection, this.#path, { offset: next, headers, signal, forMs: Infinity });
       stored = next;
     }
   }
@@ -164,21 +162,14 @@ class LogConsumer {
   #send<T>(
     method: string,
     path: string,
-    { body, headers, signal = this.#options.signal }: SendOptions = {},
+    { body, signal = this.#options.signal }: Pick<JsonOptions, 'body' | 'signal'> = {},
   ): Promise<T> {
     return this.#connection.json<T>(method, path, {
       signal,
       forMs: Infinity,
       ...(body !== undefined && { body }),
-      ...(headers !== undefined && { headers }),
     });
   }
-}
-
-interface SendOptions {
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
 }
 
 class LeaseLost extends Error {}

@@ -18,14 +18,20 @@ export interface LogOptions {
 /** Records that were gone before they were read. */
 export type GapEntry = Gap & { readonly type: 'gap' };
 
-export type LogEntry = LogRecord | GapEntry;
-
-export const isGap = (entry: LogEntry): entry is GapEntry => entry.type === 'gap';
-
 /** Where to continue after records that the filter left out. */
-interface Position {
+export interface PositionEntry {
   readonly type: 'position';
   readonly next_offset: number;
+}
+
+export type LogEntry = LogRecord | GapEntry | PositionEntry;
+
+export const isRecord = (entry: LogEntry): entry is LogRecord => entry.type !== 'gap' && entry.type !== 'position';
+
+/** The offset to continue with after an entry. */
+export function nextOffset(entry: LogEntry): number {
+  if (entry.type === 'position') return entry.next_offset;
+  return isRecord(entry) ? entry.offset + 1 : entry.to_offset;
 }
 
 /** Reads the log of a topic as NDJSON. Reconnects and resumes after the last record, without gaps or duplicates. */
@@ -51,13 +57,9 @@ export function readLog(
     async *parse(texts) {
       for await (const line of readLines(texts)) {
         if (line === '') continue;
-        const entry = JSON.parse(line) as LogEntry | Position;
-        if (entry.type === 'position') {
-          next = entry.next_offset;
-          continue;
-        }
-        next = isGap(entry) ? entry.to_offset : entry.offset + 1;
-        if (!isGap(entry)) left -= 1;
+        const entry = JSON.parse(line) as LogEntry;
+        next = nextOffset(entry);
+        if (isRecord(entry)) left -= 1;
         yield entry;
         if (left === 0) return;
       }

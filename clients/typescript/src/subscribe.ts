@@ -22,7 +22,13 @@ export interface ReadyEvent {
   readonly position: string | null;
 }
 
-export type StreamEvent = MessageEvent | ReadyEvent;
+/** Only messages that the filter left out came since the last event. */
+export interface PositionEvent {
+  readonly type: 'position';
+  readonly position: string | null;
+}
+
+export type StreamEvent = MessageEvent | ReadyEvent | PositionEvent;
 
 export interface SubscribeOptions {
   /** `all` stored messages, a message ID, or the `position` of an event. Absent: new messages only. */
@@ -60,6 +66,8 @@ export function subscribe(
         if (event === 'ready') {
           const { recovered } = JSON.parse(data) as { recovered?: boolean };
           yield { type: event, recovered: recovered ?? null, position };
+        } else if (event === 'position') {
+          yield { type: event, position };
         } else if (isMessageType(event)) {
           yield { type: event, message: JSON.parse(data) as Message, position };
         }

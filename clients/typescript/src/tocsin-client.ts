@@ -1,4 +1,5 @@
 import { Connection, type ClientOptions } from './connection.ts';
+import { consumerPath, findOffset, storeOffset } from './consumer-offset.ts';
 import { consumeLog, type Batch, type ConsumeOptions } from './consume-log.ts';
 import { readLog, type LogEntry, type LogOptions } from './read-log.ts';
 import type { PublishFields, Published } from './schemas.ts';
@@ -49,6 +50,16 @@ export class TocsinClient {
     options: ConsumeOptions = {},
   ): Promise<void> {
     return consumeLog(this.#connection, { topic, name, handle }, options);
+  }
+
+  /** The next offset of a consumer; null if the consumer does not exist. */
+  consumerOffset(topic: string, name: string): Promise<number | null> {
+    return findOffset(this.#connection, consumerPath(topic, name), {});
+  }
+
+  /** Stores the next offset of a consumer; creates the consumer if necessary. */
+  setConsumerOffset(topic: string, name: string, offset: number): Promise<void> {
+    return storeOffset(this.#connection, consumerPath(topic, name), { offset });
   }
 
   /** Sends any other request, once. Throws TocsinError if the status is not 2xx. */
