@@ -7,7 +7,7 @@ import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { digestItems, digests, type Digest } from '@tocsin/shared/collections/push/digests.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { newDevice, newSubscription } from '@tocsin/shared/testing/builders.ts';
+import { newDevice, newPolicy, newSubscription } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import {
@@ -189,9 +189,25 @@ describe(`digests, ${engineUnderTest}`, () => {
       ['lost', 'no access'],
     ] as const)
       expect({ name, rows: await reasonsOf(messages[name]) }).toEqual({ name, rows: [['skipped', reason]] });
+    // A message that was only in a digest has no notification to replace.
+    await append(kept, deletionRecord(await stored(messages.current), at.clock()));
     await at.idle();
-    // The edit of a message that was only in a digest has no notification to replace.
     expect(pushesTo(reader)).toHaveLength(1);
+  });
+
+  test('a message that a replacement raises is pushed immediately and is not in the digest', async () => {
+    const topic = await at.addTopic({ escalation: newPolicy({ repeatMax: 0 }) });
+    const reader = await at.addSubscriber(topic, { subscription: { digest: '15m' } });
+    await at.start();
+    const [raised, other] = [await at.publish(topic), await at.publish(topic)];
+    await untilCollected(raised, other);
+    const stored = (await at.engine.messages.find(raised.id))!;
+    await append(topic, editRecord(stored, { priority: 5, requiresAck: true }, at.clock()));
+    await eventually(() => expect(tokensOf(at, raised.id)).toEqual([reader.device.pushToken]), timeout);
+    jump(15 * minuteMs);
+    await untilOver(reader);
+    expect(pushesTo(reader)).toMatchObject([{}, { title: `1 message in ${topic.name}` }]);
+    expect(await reasonsOf(raised)).toEqual([['skipped', 'pushed by its escalation']]);
   });
 
   test('nothing is pushed if nothing is left, and to no device that was removed', async () => {

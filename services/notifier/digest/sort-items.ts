@@ -116,6 +116,9 @@ function judge(deps: PushDeps, current: Current, entry: Entry): DigestEntry | Wa
   const message = current.messages.get(messageId);
   if (message === undefined || message.expiresAt <= now) return 'message expired';
   if (message.isDeleted) return 'message deleted';
+  if (message.acknowledgement !== null) return 'message acknowledged';
+  // A replacement raised it since.
+  if (message.requiresAck) return 'pushed by its escalation';
   if (current.deletedTopics.has(topicId)) return 'topic deleted';
   const topic = current.topics.get(topicId);
   const subscription = current.subscriptions.get(subscriptionId);

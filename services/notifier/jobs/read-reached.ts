@@ -1,4 +1,5 @@
 import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
+import { isInDigest } from '@tocsin/shared/domain/push/digest.ts';
 import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import type { Escalation } from '@tocsin/shared/collections/escalation/escalations.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
@@ -12,7 +13,10 @@ export interface ReachedPlace {
 }
 
 export interface Reached {
-  /** Without devices that an earlier page of the escalation reached: those have their notification. */
+  /**
+   * Without devices that an earlier page of the escalation reached: those have their notification. Without messages of
+   * a digest: these have none.
+   */
   readonly rows: readonly Delivery[];
   /** Null after the last page, and if `deviceIds` were given. */
   readonly next: ReachedPlace | null;
@@ -38,8 +42,8 @@ export async function readReached(
   const earlier = new Set<string>();
   const found = rows.map(({ deviceId }) => deviceId);
   for (const former of found.length === 0 ? [] : keys.slice(0, pageIndex))
-    for (const { deviceId, status } of await deliveries.find(former, { deviceIds: found, limit: found.length }))
-      if (status === 'sent' || status === 'pending') earlier.add(deviceId);
+    for (const row of await deliveries.find(former, { deviceIds: found, limit: found.length }))
+      if (hasNotification(row)) earlier.add(row.deviceId);
   const following =
     rows.length === limit
       ? { pageIndex, after: rows.at(-1)!.deviceId }
@@ -47,7 +51,11 @@ export async function readReached(
         ? { pageIndex: pageIndex + 1, after: null }
         : null;
   return {
-    rows: rows.filter(({ deviceId }) => !earlier.has(deviceId)),
+    rows: rows.filter((row) => hasNotification(row) && !earlier.has(row.deviceId)),
     next: deviceIds === undefined ? following : null,
   };
 }
+
+/** Or may get one now. */
+const hasNotification = ({ status, reason }: Delivery): boolean =>
+  (status === 'sent' && !isInDigest(reason)) || status === 'pending';

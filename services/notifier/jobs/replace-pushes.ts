@@ -1,4 +1,3 @@
-import { isInDigest } from '@tocsin/shared/domain/push/digest.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { pushQueues, replaceJob, type ReplaceJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
@@ -71,8 +70,7 @@ async function replaceEach(
   { message, topic }: { message: StoredMessage; topic: Topic },
   rows: readonly Delivery[],
 ): Promise<string[]> {
-  // A digest has no notification of the message.
-  const sent = rows.filter(({ status, reason }) => status === 'sent' && !isInDigest(reason));
+  const sent = rows.filter(({ status }) => status === 'sent');
   const busy = rows.filter(({ status }) => status === 'pending').map(({ deviceId }) => deviceId);
   const found = (
     await deps.engine.documents.getMany(
