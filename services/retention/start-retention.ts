@@ -12,6 +12,7 @@ import { readSchedule } from '@tocsin/shared/platform/read-schedule.ts';
 import { auditBy, bySystem } from '@tocsin/shared/collections/audit-log.ts';
 import { lateWritesMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { sweepThrottle } from './sweep/sweep-throttle.ts';
+import { showConsumerLag } from './sweep/show-consumer-lag.ts';
 import { retentionMetrics } from './sweep/retention-metrics.ts';
 import { runRetentionJob } from './run-retention-job.ts';
 import { sweeps } from './sweeps.ts';
@@ -49,7 +50,9 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
   const every = readSchedule(config.RETENTION_SCHEDULE);
   return withClosers(async (own) => {
     const closing = new AbortController();
-    const metrics = retentionMetrics(options.metrics ?? new Registry());
+    const registry = options.metrics ?? new Registry();
+    const metrics = retentionMetrics(registry);
+    showConsumerLag(registry, { engine, clock });
     const deps = {
       engine,
       config,

@@ -41,3 +41,27 @@ test('publish durations are labelled by route, not by topic, and include the tim
   });
   expect(await figures()).not.toContain(topic.name);
 });
+
+test('the lag of consumers is labelled by state, topic ID and consumer', async () => {
+  const owner = await createAccount(store, { urls: stack.urls });
+  const { id, name } = await createTopic(owner);
+  const put = (consumer: string, offset: number) =>
+    owner.client.call('PUT', `/api/topics/${name}/consumers/${consumer}`, { json: { offset } });
+  await owner.client.call('POST', `/${name}`, { text: '1' });
+  const { body } = await owner.client.call('POST', `/${name}`, { text: '2' });
+  for (const [consumer, offset] of [
+    ['behind', 0],
+    ['current', body.offset + 1],
+  ] as const)
+    expect((await put(consumer, offset)).status).toBe(200);
+  // Scrapes within half a minute share a measurement.
+  await eventually(
+    async () =>
+      expect(await figures()).toContain(
+        `tocsin_log_consumer_lag_records{state="active",topic_id="${id}",consumer="behind"} 2`,
+      ),
+    { timeoutMs: 50_000 },
+  );
+  expect(await figures()).not.toContain('consumer="current"');
+  expect(await figures()).toMatch(/^tocsin_log_consumer_lag_records\{state="idle",topic_id="",consumer=""\} 0$/m);
+});
