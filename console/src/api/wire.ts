@@ -55,10 +55,21 @@ export interface Deliveries {
   readonly counts: Readonly<Record<string, number>> | null;
 }
 
+/** `POST /api/messages/{message_id}/ack`: the first acknowledgement. */
+export type Acknowledgement = Pick<Message, 'acknowledged_at' | 'acknowledged_by'> & { readonly note: string | null };
+
+/** `GET /api/messages/unacknowledged`. */
+export type WaitingMessage = Message & {
+  /** The number of repeats so far. */
+  readonly repeats: number;
+  readonly next_repeat_at: string | null;
+  readonly next_step: { readonly number: number; readonly at: string } | null;
+};
+
 /** A record of `GET /api/topics/{name}/log`. All records of a message contain its current state. */
 export interface LogRecord {
   readonly offset: number;
-  readonly type: 'message' | 'message_edited' | 'message_deleted';
+  readonly type: 'message' | 'message_edited' | 'message_deleted' | 'message_acknowledged' | 'message_unacknowledged';
   readonly timestamp: string;
   readonly message: Message;
 }
