@@ -30,7 +30,7 @@ export function DigestFields({ settings, longest }: DigestFieldsProps) {
     <div class="columns">
       <Select
         id="digest"
-        label="Lowest to default"
+        label="Push lowest to default"
         options={digests}
         value={settings.digest}
         isDisabled={(option) => longest !== null && intervals.indexOf(option) > intervals.indexOf(longest)}
