@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { openConsole } from '../support/open-console.ts';
@@ -33,6 +34,25 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(body).toMatchObject({
       subscriptions: [{ mobile_notification_settings: { priority_threshold: 1, tags_filter: [] } }],
     });
+  });
+
+  test('saves a digest at a time of day in a zone, and turns it off', async () => {
+    const owner = await stack.person();
+    const { page } = await openNotifications(owner);
+    const stored = async () =>
+      (await owner.get('/api/subscriptions')).body.subscriptions[0].mobile_notification_settings;
+    await page.getByLabel('Lowest to default').selectOption('Collected, once a day');
+    await page.getByLabel('Every day at').fill('09:30');
+    await page.getByLabel('In the time zone').fill('Europe/Berlin');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await stored()).toMatchObject({ digest: '1d', digest_at: '09:30', digest_timezone: 'Europe/Berlin' });
+    await page.reload();
+    await eventually(async () => expect(await page.getByLabel('Every day at').inputValue()).toBe('09:30'));
+    await page.getByLabel('Lowest to default').selectOption('Immediately');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await stored()).toMatchObject({ digest: 'off' });
   });
 
   test('saves the filter, the limit and quiet hours, which the page shows again', async () => {

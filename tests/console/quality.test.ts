@@ -38,6 +38,7 @@ const accountPages = ({
   `/console/topics/${topic}/activity`,
   `/console/topics/${topic}/log`,
   `/console/topics/${topic}/notifications`,
+  `/console/topics/${topic}/scheduled`,
   `/console/topics/${topic}/settings`,
   `/console/topics/${teamTopic}`,
   `/console/topics/${teamTopic}/notifications`,

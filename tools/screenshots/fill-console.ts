@@ -64,10 +64,20 @@ export async function fillConsole(client: Client, expo: ExpoSimulator): Promise<
       json: { name: 'on-call', team_id: team.id, description: 'On-call schedule' },
     }),
   );
+  const alerts = (await made(client.call('GET', '/api/topics/alerts'))) as { id: string };
+  await made(client.call('PUT', `/api/topics/${alerts.id}/escalation`, { json: policy }));
   for (const message of messages) await publish(client, message);
   await made(client.call('PUT', '/api/topics/alerts/consumers/archive', { json: { offset: 3 } }));
   return { teamId: team.id };
 }
+
+/** The message of priority 5 waits for an acknowledgement. */
+const policy = {
+  min_priority: 5,
+  repeat_every: '2m',
+  repeat_max: 5,
+  steps: [{ after: '10m', to: { topic: 'on-call' } }],
+};
 
 const pushes = {
   priority_threshold: 3,

@@ -14,7 +14,8 @@ export interface StreamEvents {
   /** `reason` explains why the stream ended. */
   onState(state: ConnectionState, reason?: string): void;
   onMessage(message: Message): void;
-  onEdited(message: Message): void;
+  /** The message was edited, acknowledged, or its acknowledgement was withdrawn. */
+  onChanged(message: Message): void;
   onDeleted(message: Message): void;
 }
 
@@ -58,7 +59,8 @@ export function openStream(
         last[topics.length === 1 ? topics[0]! : message.topic] = message.id;
       events.onMessage(message);
     });
-    on('message_edited', events.onEdited);
+    for (const change of ['message_edited', 'message_acknowledged', 'message_unacknowledged'])
+      on(change, events.onChanged);
     on('message_deleted', events.onDeleted);
     opened.addEventListener('error', () => {
       if (isClosed) return;

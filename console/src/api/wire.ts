@@ -5,12 +5,14 @@ import type { consentSchema } from '@tocsin/shared/wire/consent.ts';
 import type { ConsumerJson } from '@tocsin/shared/wire/consumer.ts';
 import type { deadLetterSchema } from '@tocsin/shared/wire/dead-letter.ts';
 import type { deviceSchema } from '@tocsin/shared/wire/device.ts';
+import type { EscalationPolicyJson } from '@tocsin/shared/wire/escalation.ts';
 import type { holdSchema } from '@tocsin/shared/wire/hold.ts';
 import type { inviteSchema } from '@tocsin/shared/wire/invite.ts';
 import type { loginSchema } from '@tocsin/shared/wire/login.ts';
 import type { MessageJson } from '@tocsin/shared/wire/message.ts';
 import type { MetricsSampleJson, QueueDepthJson, recentMetricsSchema } from '@tocsin/shared/wire/metrics-sample.ts';
 import type { RetentionPlanJson, retentionRunSchema } from '@tocsin/shared/wire/retention.ts';
+import type { ScheduledMessageJson } from '@tocsin/shared/wire/scheduled-message.ts';
 import type { SubscriptionJson, TeamSubscriptionJson } from '@tocsin/shared/wire/subscription.ts';
 import type { deactivationSchema, memberSchema, teamSchema } from '@tocsin/shared/wire/team.ts';
 import type { topicTokenSchema } from '@tocsin/shared/wire/topic-token.ts';
@@ -24,6 +26,7 @@ export type Consumer = ConsumerJson;
 export type DeactivatedTeam = Team & (typeof deactivationSchema)['_output'];
 export type DeadLetter = (typeof deadLetterSchema)['_output'];
 export type Device = (typeof deviceSchema)['_output'];
+export type EscalationPolicy = EscalationPolicyJson;
 export type Hold = (typeof holdSchema)['_output'];
 export type Login = (typeof loginSchema)['_output'];
 export type Message = MessageJson;
@@ -33,6 +36,7 @@ export type QueueDepth = QueueDepthJson;
 export type RecentMetrics = (typeof recentMetricsSchema)['_output'];
 export type RetentionPlan = RetentionPlanJson;
 export type RetentionRun = (typeof retentionRunSchema)['_output'];
+export type ScheduledMessage = ScheduledMessageJson;
 export type Subscription = SubscriptionJson;
 export type Team = (typeof teamSchema)['_output'];
 export type TeamInvite = (typeof inviteSchema)['_output'];
@@ -55,10 +59,21 @@ export interface Deliveries {
   readonly counts: Readonly<Record<string, number>> | null;
 }
 
+/** `POST /api/messages/{message_id}/ack`: the first acknowledgement. */
+export type Acknowledgement = Pick<Message, 'acknowledged_at' | 'acknowledged_by'> & { readonly note: string | null };
+
+/** `GET /api/messages/unacknowledged`. */
+export type WaitingMessage = Message & {
+  /** The number of repeats so far. */
+  readonly repeats: number;
+  readonly next_repeat_at: string | null;
+  readonly next_step: { readonly number: number; readonly at: string } | null;
+};
+
 /** A record of `GET /api/topics/{name}/log`. All records of a message contain its current state. */
 export interface LogRecord {
   readonly offset: number;
-  readonly type: 'message' | 'message_edited' | 'message_deleted';
+  readonly type: 'message' | 'message_edited' | 'message_deleted' | 'message_acknowledged' | 'message_unacknowledged';
   readonly timestamp: string;
   readonly message: Message;
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Field, Select, type FormValues } from './form.tsx';
-import { completeTime } from './times.ts';
+import { completeTime } from './time/times.ts';
 
 const onDate = 'date';
 const dayMs = 86_400_000;

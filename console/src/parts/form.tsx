@@ -95,6 +95,25 @@ export function Checkbox({ id, label, ...input }: CheckboxProps) {
   );
 }
 
+interface CheckboxGroupProps {
+  /** The field that errors of the server name. */
+  readonly id: string;
+  readonly label: string;
+  readonly children: ComponentChildren;
+}
+
+/** Checkboxes of one field. */
+export function CheckboxGroup({ id, label, children }: CheckboxGroupProps) {
+  const error = useFieldError(id, id);
+  return (
+    <fieldset class="choices" name={id} aria-describedby={error.noteId}>
+      <legend>{label}</legend>
+      {children}
+      {error.note}
+    </fieldset>
+  );
+}
+
 /** The values of a form's fields by name; `true` and `false` for a checkbox. */
 export class FormValues {
   readonly #values: ReadonlyMap<string, string | boolean>;
@@ -130,6 +149,9 @@ interface FormProps {
   readonly children?: ComponentChildren;
 }
 
+/** Fields, and the first one of a group, with an error. */
+const refusedField = '[aria-invalid], fieldset[aria-describedby] input';
+
 const noErrors: ReadonlyMap<string, string> = new Map();
 
 /** A form that cannot be submitted twice concurrently. Shows each error next to the field that it concerns. */
@@ -137,7 +159,7 @@ export function Form({ action, send, clear = false, tone = 'primary', errorField
   const form = useRef<HTMLFormElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [errors, setErrors] = useState(noErrors);
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [errors]);
+  useEffect(() => form.current?.querySelector<HTMLElement>(refusedField)?.focus(), [errors]);
   const [note, setNote] = useState<{ readonly isGood: boolean; readonly text: string } | null>(null);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -182,11 +204,19 @@ function assignErrors(
   const names = new Set([...(form?.elements ?? [])].map((element) => (element as HTMLInputElement).name));
   const fields = new Map<string, string>();
   const rest: string[] = [];
-  for (const part of text.split(/; (?=[a-z_]+: )/)) {
-    const [, prefix, rule = part] = /^([a-z_]+): (.+)$/s.exec(part) ?? [];
-    const name = errorFields[part] ?? prefix;
-    if (name !== undefined && names.has(name)) fields.set(name, `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`);
+  for (const part of text.split(/; (?=[a-z_][a-z0-9_.]*: )/)) {
+    const [, prefix = '', rule = part] = /^([a-z_][a-z0-9_.]*): (.+)$/s.exec(part) ?? [];
+    const name = nearestField(errorFields[part] ?? prefix, names);
+    if (name !== undefined && fields.has(name)) continue;
+    if (name !== undefined) fields.set(name, `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`);
     else rest.push(part);
   }
   return { fields, rest: rest.join('; ') };
+}
+
+/** The field with this name, or that contains it: `steps.0.to` for `steps.0.to.users.1` if no field is closer. */
+function nearestField(name: string, names: ReadonlySet<string>): string | undefined {
+  const parts = name.split('.');
+  const paths = parts.map((_, index) => parts.slice(0, parts.length - index).join('.'));
+  return paths.find((path) => path !== '' && names.has(path));
 }

@@ -12,6 +12,7 @@ export const topicActivityPath = (name: string, range?: string): string =>
 /** `query` selects the records, such as `from_offset=0`; empty: the newest ones. */
 export const topicLogPath = (name: string, query = ''): string =>
   `${topicPath(name)}/log${query === '' ? '' : `?${query}`}`;
+export const scheduledPath = (name: string): string => `${topicPath(name)}/scheduled`;
 export const topicSettingsPath = (name: string): string => `${topicPath(name)}/settings`;
 export const adminPath = (tab: string): string => `/console/admin${tab === '' ? '' : `/${tab}`}`;
 

@@ -64,6 +64,14 @@ export function undoable({ text, commit, restore }: Undoable): void {
   });
 }
 
+/** Announces an action that took effect. `undo` starts the opposite action. */
+export function toastWithUndo(text: ComponentChildren, undo: () => void): void {
+  const id = show(text, false, () => {
+    dismiss(id);
+    undo();
+  });
+}
+
 /** Undoes the latest action that can be undone. */
 export function undoLatest(): void {
   toasts.value.findLast(({ undo }) => undo !== null)?.undo?.();

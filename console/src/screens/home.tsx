@@ -6,10 +6,12 @@ import { Section } from '../parts/card.tsx';
 import { Form, type FormValues } from '../parts/form.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { timeAgo } from '../parts/times.ts';
+import { timeAgo } from '../parts/time/times.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { topicPath } from '../parts/paths.ts';
 import { UnreadCount } from '../parts/unread-count.tsx';
+import { noticeWaiting, refreshWaiting, waiting } from '../state/waiting.ts';
+import { WaitingList } from './topic/ack/waiting-list.tsx';
 import { countMessage, inbox, loadInbox } from '../state/inbox.ts';
 import { createTopic } from '../state/create-topic.ts';
 import { topicErrorFields, TopicFields, topicOfForm } from './topic/topic-fields.tsx';
@@ -40,6 +42,7 @@ function Topics() {
   if (subscriptions.length === 0 && topics.length === 0) return <FirstRun />;
   return (
     <>
+      <WaitingList waiting={waiting.value} reload={refreshWaiting} onAck={() => undefined} showsTopic />
       {subscriptions.length > 0 && (
         <Section title="Subscriptions">
           <ul class="topic-list">
@@ -76,7 +79,15 @@ function useLiveCounts(subscriptions: readonly Subscription[]): void {
     return openStream(
       names,
       {},
-      { onState: () => undefined, onMessage: countMessage, onEdited: () => undefined, onDeleted: () => undefined },
+      {
+        onState: () => undefined,
+        onMessage(message) {
+          countMessage(message);
+          noticeWaiting(message);
+        },
+        onChanged: noticeWaiting,
+        onDeleted: noticeWaiting,
+      },
     );
   }, [names.toSorted().join()]);
 }

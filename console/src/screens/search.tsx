@@ -3,7 +3,7 @@ import { Link, useLocation, useSearch } from 'wouter-preact';
 import { call } from '../api/call.ts';
 import type { Message } from '../api/wire.ts';
 import { Loading } from '../parts/loading.tsx';
-import { completeTime } from '../parts/times.ts';
+import { completeTime } from '../parts/time/times.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { topicPath } from '../parts/paths.ts';
 import { knownTopics } from '../state/inbox.ts';

@@ -20,6 +20,7 @@ import { TopicLog } from '../screens/topic/log/topic-log.tsx';
 import { TeamScreen } from '../screens/teams/team-screen.tsx';
 import { Teams } from '../screens/teams/teams.tsx';
 import { NotificationSettings } from '../screens/topic/notifications/notification-settings.tsx';
+import { ScheduledMessages } from '../screens/topic/scheduled/scheduled-messages.tsx';
 import { TopicSettings } from '../screens/topic/settings/topic-settings.tsx';
 import { TopicScreen } from '../screens/topic/topic-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
@@ -44,6 +45,7 @@ const pages: readonly Page[] = [
   { form: /^\/console\/topics\/([^/]+)$/, title: 'Topic', Screen: TopicScreen, kind: 'anyone' },
   { form: /^\/console\/topics\/([^/]+)\/activity$/, title: 'Activity', Screen: TopicActivity, kind: 'account' },
   { form: /^\/console\/topics\/([^/]+)\/log$/, title: 'Log', Screen: TopicLog, kind: 'anyone' },
+  { form: /^\/console\/topics\/([^/]+)\/scheduled$/, title: 'Scheduled', Screen: ScheduledMessages, kind: 'account' },
   { form: /^\/console\/topics\/([^/]+)\/settings$/, title: 'Topic settings', Screen: TopicSettings, kind: 'account' },
   {
     form: /^\/console\/topics\/([^/]+)\/notifications$/,

@@ -9,12 +9,14 @@ import { Logo } from '../parts/logo.tsx';
 import { nextTheme, theme } from '../parts/theme.ts';
 import { keepBrowserRegistered } from '../state/browser-push.ts';
 import { inbox, loadInbox } from '../state/inbox.ts';
+import { refreshWaiting, waiting } from '../state/waiting.ts';
 import { logOut } from '../state/log-out.ts';
 import { operatorToken } from '../state/operator-token.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { adminPath, devicesPath, homePath, keysPath, loginPath, teamsPath, topicPath } from '../parts/paths.ts';
 import { isHelpOpen, isPaletteOpen, ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { UnreadCount } from '../parts/unread-count.tsx';
+import { WaitingCount } from '../screens/topic/ack/waiting-list.tsx';
 
 /** Unread counts of topics that no open stream covers are this old at most. */
 const refreshMs = 60_000;
@@ -68,7 +70,7 @@ function useAccount(): void {
         () => undefined,
       );
     // The pages report errors; the navigation keeps what it shows.
-    const refresh = () => void loadInbox().catch(() => undefined);
+    const refresh = () => void Promise.all([loadInbox().catch(() => undefined), refreshWaiting()]);
     if (inbox.value === null) refresh();
     const timer = setInterval(() => document.visibilityState === 'visible' && refresh(), refreshMs);
     return () => clearInterval(timer);
@@ -98,7 +100,7 @@ function Sidebar({ path }: { readonly path: string }) {
           </>
         ) : (
           <>
-            <Item href={homePath} path={path} icon="home" text="Home" />
+            <Item href={homePath} path={path} icon="home" text="Home" waiting={waiting.value.length} />
             <Item href="/console/search" path={path} icon="search" text="Search" />
             <Item href={devicesPath} path={path} icon="phone" text="Devices" />
             <Item href={keysPath} path={path} icon="key" text="API keys" />
@@ -147,17 +149,20 @@ interface ItemProps {
   readonly icon: IconName;
   readonly text: string;
   readonly unread?: number;
+  /** The number of messages that wait for an acknowledgement. */
+  readonly waiting?: number;
 }
 
 /** Pages that the server also serves at another path. */
 const shortPaths: Readonly<Record<string, string>> = { [homePath]: '/', [adminPath('')]: '/admin' };
 
-function Item({ href, path, icon, text, unread = 0 }: ItemProps) {
+function Item({ href, path, icon, text, unread = 0, waiting: waits = 0 }: ItemProps) {
   const isCurrent = path === href || path === shortPaths[href] || (href !== homePath && path.startsWith(`${href}/`));
   return (
     <Link href={href} class="nav-item" aria-current={isCurrent ? 'page' : undefined}>
       <Icon name={icon} />
       <span dir="auto">{text}</span>
+      {waits > 0 && <WaitingCount count={waits} />}
       {unread > 0 && <UnreadCount count={unread} />}
     </Link>
   );

@@ -2,7 +2,7 @@ import { call } from '../../api/call.ts';
 import type { Consent as ConsentEntry } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Loading } from '../../parts/loading.tsx';
-import { completeTime } from '../../parts/times.ts';
+import { completeTime } from '../../parts/time/times.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 

@@ -3,7 +3,7 @@ import type { Login } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { deviceName } from '../../parts/device-name.ts';
 import { Loading } from '../../parts/loading.tsx';
-import { timeAgo } from '../../parts/times.ts';
+import { timeAgo } from '../../parts/time/times.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 

@@ -2,7 +2,7 @@ import { call } from '../../api/call.ts';
 import { keepSession, session } from '../../api/session.ts';
 import { Section } from '../../parts/card.tsx';
 import { Field, Form, type FormValues } from '../../parts/form.tsx';
-import { completeTime } from '../../parts/times.ts';
+import { completeTime } from '../../parts/time/times.ts';
 import { UsernameField } from '../access/fields.tsx';
 
 /** `GET /auth/me`. */

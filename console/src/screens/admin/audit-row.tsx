@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../api/wire.ts';
-import { completeTime } from '../../parts/times.ts';
+import { completeTime } from '../../parts/time/times.ts';
 import { actionTexts } from './action-texts.ts';
 import { formatNumber } from './numbers.ts';
 

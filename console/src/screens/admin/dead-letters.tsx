@@ -3,7 +3,7 @@ import type { DeadLetter } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { completeTime, timeAgo } from '../../parts/times.ts';
+import { completeTime, timeAgo } from '../../parts/time/times.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 import { countOf } from './numbers.ts';

@@ -4,7 +4,7 @@ import type { MetricsSample, QueueDepth, RecentMetrics } from '../../api/wire.ts
 import { Note, Section } from '../../parts/card.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { adminPath } from '../../parts/paths.ts';
-import { completeTime, timeAgo } from '../../parts/times.ts';
+import { completeTime, timeAgo } from '../../parts/time/times.ts';
 import { useLoad } from '../../parts/use-load.ts';
 import { LineChart } from './line-chart.tsx';
 import { countOf, formatNumber } from './numbers.ts';

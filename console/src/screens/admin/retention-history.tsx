@@ -1,5 +1,5 @@
 import type { RetentionRun } from '../../api/wire.ts';
-import { completeTime } from '../../parts/times.ts';
+import { completeTime } from '../../parts/time/times.ts';
 import { countOf, formatBytes, formatNumber } from './numbers.ts';
 
 const outcomes: Readonly<Record<RetentionRun['outcome'], readonly [badge: string, text: string]>> = {

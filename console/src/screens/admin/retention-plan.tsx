@@ -1,6 +1,6 @@
 import type { RetentionPlan } from '../../api/wire.ts';
 import { Field, Form, type FormValues } from '../../parts/form.tsx';
-import { completeTime, timeAgo } from '../../parts/times.ts';
+import { completeTime, timeAgo } from '../../parts/time/times.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { countOf, formatBytes, formatNumber } from './numbers.ts';
 import { callAsOperator } from './operator.ts';

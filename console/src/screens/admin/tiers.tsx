@@ -3,7 +3,7 @@ import type { AuditEntry, OperatorUser } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Field, Form, Select, type FormValues } from '../../parts/form.tsx';
 import { Loading } from '../../parts/loading.tsx';
-import { completeTime } from '../../parts/times.ts';
+import { completeTime } from '../../parts/time/times.ts';
 import { useLoad } from '../../parts/use-load.ts';
 import { AuditRow } from './audit-row.tsx';
 import { callAsOperator } from './operator.ts';

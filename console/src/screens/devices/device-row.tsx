@@ -5,7 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Form, type FormValues } from '../../parts/form.tsx';
 import { remove } from '../../parts/removals.ts';
 import { RowButton } from '../../parts/row-button.tsx';
-import { completeTime, timeAgo } from '../../parts/times.ts';
+import { completeTime, timeAgo } from '../../parts/time/times.ts';
 import { platformName } from './platforms.ts';
 import { TestPushNote, useTestPush } from './test-push.tsx';
 

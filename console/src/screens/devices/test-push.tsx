@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import type { Device } from '../../api/wire.ts';
-import { completeTime, timeAgo } from '../../parts/times.ts';
+import { completeTime, timeAgo } from '../../parts/time/times.ts';
 import { usePolling } from '../../parts/use-polling.ts';
 import { providerName } from './platforms.ts';
 

@@ -6,7 +6,7 @@ import { expiryText } from '../../parts/expiry.tsx';
 import { Form } from '../../parts/form.tsx';
 import { remove } from '../../parts/removals.ts';
 import { RowButton } from '../../parts/row-button.tsx';
-import { timeAgo } from '../../parts/times.ts';
+import { timeAgo } from '../../parts/time/times.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { scopesText } from './scopes.ts';
 

@@ -1,7 +1,7 @@
 import { call } from '../../api/call.ts';
 import type { DeactivatedTeam } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
-import { completeTime, timeAgo } from '../../parts/times.ts';
+import { completeTime, timeAgo } from '../../parts/time/times.ts';
 import { isolate } from '../../parts/isolate.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { actOnTeam } from './act-on-team.ts';

@@ -5,7 +5,7 @@ import type { TeamInvite, TeamWithMembers } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
 import { Field, Form, Select, type FormValues } from '../../parts/form.tsx';
 import { isolate } from '../../parts/isolate.ts';
-import { timeAgo } from '../../parts/times.ts';
+import { timeAgo } from '../../parts/time/times.ts';
 import { toast, undoable } from '../../parts/toasts.tsx';
 import { actOnTeam } from './act-on-team.ts';
 import { ActionButton } from './action-button.tsx';

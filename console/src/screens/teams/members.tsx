@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import type { TeamMember, TeamWithMembers } from '../../api/wire.ts';
 import { Section } from '../../parts/card.tsx';
-import { timeAgo } from '../../parts/times.ts';
+import { timeAgo } from '../../parts/time/times.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { actOnTeam } from './act-on-team.ts';
 import { ActionButton } from './action-button.tsx';

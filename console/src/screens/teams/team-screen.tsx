@@ -6,7 +6,7 @@ import { session } from '../../api/session.ts';
 import { isolate } from '../../parts/isolate.ts';
 import { Loading } from '../../parts/loading.tsx';
 import { teamsPath } from '../../parts/paths.ts';
-import { completeTime } from '../../parts/times.ts';
+import { completeTime } from '../../parts/time/times.ts';
 import { useLoad, type Loaded } from '../../parts/use-load.ts';
 import { DeactivatedBadge, RoleBadge } from './badges.tsx';
 import { Reactivate, tierReason } from './deactivated-teams.tsx';

@@ -9,6 +9,12 @@ export const emptyDraft = {
   actions: '',
   ttl: '',
   silent: false,
+  /** How `delay` names the time of delivery; empty: deliver immediately. */
+  when: '',
+  delay: '',
 };
+
+/** Times without an offset are in this zone. */
+export const ownTimezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export type Draft = typeof emptyDraft;

@@ -65,6 +65,10 @@ export class FeedWindow {
     this.#messages = this.#messages.map((one) => (one.id === message.id ? message : one));
   }
 
+  change(id: string, part: Partial<Message>): void {
+    this.#messages = this.#messages.map((one) => (one.id === id ? { ...one, ...part } : one));
+  }
+
   remove(removedId: string): void {
     this.#messages = this.#messages.filter(({ id }) => id !== removedId);
     this.fresh.delete(removedId);

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Topic } from '../../api/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { dayName } from '../../parts/times.ts';
+import { dayName } from '../../parts/time/times.ts';
 import { MessageRow } from './message-row.tsx';
 import type { Feed } from './use-feed.ts';
 

@@ -1,13 +1,16 @@
-import type { ComponentChild } from 'preact';
+import type { ComponentChild, ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { session } from '../../api/session.ts';
 import type { Message, Topic } from '../../api/wire.ts';
+import { ActorName } from '../../parts/actor-name.tsx';
 import { emojiOf } from '../../parts/emoji.ts';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { MessageText } from '../../parts/message-text.tsx';
-import { clockTime, completeTime } from '../../parts/times.ts';
+import { clockTime, completeTime } from '../../parts/time/times.ts';
 import { toast, toastError, undoable } from '../../parts/toasts.tsx';
+import { AckButtons } from './ack/ack-buttons.tsx';
+import { AckLine } from './ack/ack-line.tsx';
 import { Leads } from './leads.tsx';
 import { EditMessage } from './edit-message.tsx';
 import { PushReport } from './push-report.tsx';
@@ -18,7 +21,7 @@ const priorityNames: Readonly<Record<number, string>> = { 1: 'Lowest', 2: 'Low',
 interface MessageRowProps {
   readonly message: Message;
   readonly topic: Topic;
-  readonly feed: Pick<Feed, 'fresh' | 'replace' | 'setHidden'>;
+  readonly feed: Pick<Feed, 'fresh' | 'acknowledged' | 'replace' | 'setHidden'>;
 }
 
 export function MessageRow({ message, topic, feed }: MessageRowProps) {
@@ -31,7 +34,9 @@ export function MessageRow({ message, topic, feed }: MessageRowProps) {
       class={`message p${message.priority} ${isFresh ? 'fresh' : ''}`}
       tabIndex={-1}
     >
-      <MessageContent message={message} />
+      <MessageContent message={message}>
+        <AckButtons message={message} onAck={feed.acknowledged} />
+      </MessageContent>
       <div class="message-actions">
         {session.value !== null && (
           <Action icon="help" text="Why did I get or not get a push?" onClick={() => toggle('pushes')} />
@@ -53,10 +58,12 @@ export function MessageRow({ message, topic, feed }: MessageRowProps) {
 interface MessageContentProps {
   readonly message: Message;
   readonly highlight?: string;
+  /** What the reader can do about an acknowledgement. */
+  readonly children?: ComponentChildren;
 }
 
 /** What a reader sees of a message. */
-export function MessageContent({ message, highlight }: MessageContentProps) {
+export function MessageContent({ message, highlight, children }: MessageContentProps) {
   return (
     <div class="content">
       {message.title !== null && <h3 dir="auto">{message.title}</h3>}
@@ -69,6 +76,7 @@ export function MessageContent({ message, highlight }: MessageContentProps) {
         {...(highlight === undefined ? {} : { highlight })}
       />
       <Leads click={message.click} actions={message.actions} />
+      <AckLine message={message}>{children}</AckLine>
       <Meta message={message} />
     </div>
   );
@@ -90,15 +98,13 @@ function Meta({ message }: { readonly message: Message }) {
   );
 }
 
-const publisherNames = { account: 'by', api_key: 'by key', topic_token: 'by token' } as const;
-
 /** Null for readers, who do not see the publisher, and for anonymous ones. */
 function publisherOf({ published_by: publisher }: Message): ComponentChild {
   if (publisher === null || publisher.name === null || publisher.kind === 'system') return null;
   if (publisher.kind === 'anonymous') return null;
   return (
     <>
-      {publisherNames[publisher.kind]} <bdi>{publisher.name}</bdi>
+      by <ActorName actor={publisher} />
     </>
   );
 }

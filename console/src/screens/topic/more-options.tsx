@@ -1,5 +1,5 @@
 import { Checkbox, Field, Select } from '../../parts/form.tsx';
-import type { Draft } from './draft.ts';
+import { ownTimezone, type Draft } from './draft.ts';
 
 interface MoreOptionsProps {
   readonly draft: Draft;
@@ -32,6 +32,7 @@ export function MoreOptions({ draft, change }: MoreOptionsProps) {
         value={draft.actions}
         onInput={(event) => change({ actions: event.currentTarget.value })}
       />
+      <DeliveryTime draft={draft} change={change} />
       <Select id="ttl" label="Keep" options={lifetimes} value={draft.ttl} onChange={(ttl) => change({ ttl })} />
       <Checkbox
         id="silent"
@@ -40,5 +41,36 @@ export function MoreOptions({ draft, change }: MoreOptionsProps) {
         onChange={(event) => change({ silent: event.currentTarget.checked })}
       />
     </div>
+  );
+}
+
+const times = [
+  ['', 'Immediately'],
+  ['in', 'After a while'],
+  ['at', 'At a date and time'],
+  ['words', 'At a time in words'],
+] as const;
+
+function DeliveryTime({ draft: { when, delay }, change }: MoreOptionsProps) {
+  const field = {
+    id: 'delay',
+    required: true,
+    autocomplete: 'off',
+    value: delay,
+    onInput: (event: Event) => change({ delay: (event.currentTarget as HTMLInputElement).value }),
+  } as const;
+  return (
+    <>
+      <Select
+        id="when"
+        label="Deliver"
+        options={times}
+        value={when}
+        onChange={(chosen) => change({ when: chosen, delay: '' })}
+      />
+      {when === 'in' && <Field {...field} label="Time from now" placeholder="30m, 2 hours or 1d" />}
+      {when === 'at' && <Field {...field} label={`Date and time in ${ownTimezone()}`} type="datetime-local" />}
+      {when === 'words' && <Field {...field} label={`Time in ${ownTimezone()}`} placeholder="tomorrow, 10am" />}
+    </>
   );
 }

@@ -1,7 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import { call } from '../../api/call.ts';
+import { session } from '../../api/session.ts';
 import { MessageText } from '../../parts/message-text.tsx';
-import { emptyDraft, type Draft } from './draft.ts';
+import { scheduledPath } from '../../parts/paths.ts';
+import { completeTime, timeUntil } from '../../parts/time/times.ts';
+import { emptyDraft, ownTimezone, type Draft } from './draft.ts';
 import { Tags } from './message-row.tsx';
 import { MoreOptions } from './more-options.tsx';
 
@@ -17,14 +21,17 @@ const priorities = [
 function useDraft(topic: string) {
   const [draft, setDraft] = useState<Draft>(emptyDraft);
   const [failure, setFailure] = useState<string | null>(null);
+  /** When the message that was published last will be delivered. */
+  const [scheduledFor, setScheduledFor] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const publish = async () => {
     if (isBusy || draft.message === '') return;
     setBusy(true);
     setFailure(null);
+    setScheduledFor(null);
     try {
-      const json = { ...draft, topic, title: draft.title || null, priority: Number(draft.priority) };
-      await call('POST', '/', { json });
+      const published = await call<{ scheduled_for?: string }>('POST', '/', { json: publishedOf(draft, topic) });
+      setScheduledFor(published.scheduled_for ?? null);
       setDraft(emptyDraft);
     } catch (error) {
       setFailure((error as Error).message);
@@ -33,11 +40,23 @@ function useDraft(topic: string) {
     }
   };
   const change = (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part }));
-  return { draft, change, failure, isBusy, publish };
+  return { draft, change, failure, scheduledFor, isBusy, publish };
+}
+
+/** The draft as the API expects it. Throws if it has no time of delivery but needs one. */
+function publishedOf({ when, delay, ...fields }: Draft, topic: string): object {
+  if (when !== '' && delay.trim() === '') throw new Error('Enter the time of delivery.');
+  return {
+    ...fields,
+    topic,
+    title: fields.title || null,
+    priority: Number(fields.priority),
+    ...(when === '' ? {} : { delay, timezone: ownTimezone() }),
+  };
 }
 
 export function PublishBox({ topic }: { readonly topic: string }) {
-  const { draft, change, failure, isBusy, publish } = useDraft(topic);
+  const { draft, change, failure, scheduledFor, isBusy, publish } = useDraft(topic);
   const [wantsPreview, setPreview] = useState(false);
   const [hasMore, setMore] = useState(false);
   const isPreview = wantsPreview && draft.message !== '';
@@ -87,16 +106,26 @@ export function PublishBox({ topic }: { readonly topic: string }) {
           {isPreview ? 'Write' : 'Preview'}
         </button>
         <button type="submit" class="button primary" disabled={isBusy} title="Ctrl Enter">
-          Publish
+          {draft.when === '' ? 'Publish' : 'Schedule'}
         </button>
       </div>
       {hasMore && <MoreOptions draft={draft} change={change} />}
+      {scheduledFor !== null && <Scheduled iso={scheduledFor} topic={topic} />}
       {failure !== null && (
         <p class="note bad" role="alert">
           {failure}
         </p>
       )}
     </form>
+  );
+}
+
+function Scheduled({ iso, topic }: { readonly iso: string; readonly topic: string }) {
+  return (
+    <p class="note good" role="status">
+      Will be delivered {timeUntil(iso)}, on {completeTime(iso)}.{' '}
+      {session.value !== null && <Link href={scheduledPath(topic)}>Scheduled messages</Link>}
+    </p>
   );
 }
 

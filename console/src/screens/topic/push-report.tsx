@@ -1,7 +1,7 @@
 import { call } from '../../api/call.ts';
 import type { Deliveries, Message } from '../../api/wire.ts';
 import { Loading } from '../../parts/loading.tsx';
-import { timeAgo } from '../../parts/times.ts';
+import { timeAgo } from '../../parts/time/times.ts';
 import { useLoad } from '../../parts/use-load.ts';
 import { subscriptionTo } from '../../state/inbox.ts';
 

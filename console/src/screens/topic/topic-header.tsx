@@ -5,7 +5,13 @@ import { session } from '../../api/session.ts';
 import type { ConnectionState } from '../../api/stream.ts';
 import type { Topic } from '../../api/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { notificationsPath, topicActivityPath, topicLogPath, topicSettingsPath } from '../../parts/paths.ts';
+import {
+  notificationsPath,
+  scheduledPath,
+  topicActivityPath,
+  topicLogPath,
+  topicSettingsPath,
+} from '../../parts/paths.ts';
 import { toast, toastError } from '../../parts/toasts.tsx';
 import { inbox, loadInbox, subscriptionTo } from '../../state/inbox.ts';
 
@@ -41,10 +47,16 @@ export function TopicHeader({ topic, state, reason }: TopicHeaderProps) {
             Log
           </Link>
           {session.value !== null && (
-            <Link class="button" href={topicActivityPath(topic.name)}>
-              <Icon name="bars" />
-              Activity
-            </Link>
+            <>
+              <Link class="button" href={topicActivityPath(topic.name)}>
+                <Icon name="bars" />
+                Activity
+              </Link>
+              <Link class="button" href={scheduledPath(topic.name)}>
+                <Icon name="clock" />
+                Scheduled
+              </Link>
+            </>
           )}
           {subscriptionTo(topic.id) !== undefined && (
             <Link class="button" href={notificationsPath(topic.name)}>

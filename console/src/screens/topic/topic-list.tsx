@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { Topic } from '../../api/wire.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { topicPath } from '../../parts/paths.ts';
-import { timeAgo } from '../../parts/times.ts';
+import { timeAgo } from '../../parts/time/times.ts';
 
 /** Topics with links to their pages. */
 export function TopicList({ topics }: { readonly topics: readonly Topic[] }) {

@@ -6,6 +6,8 @@ import type { Message, Topic } from '../../api/wire.ts';
 import { Skeleton } from '../../parts/loading.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 import { countMessage, inbox, loadInbox, markViewed, subscriptionTo } from '../../state/inbox.ts';
+import { useWaiting } from '../../state/waiting.ts';
+import { WaitingList } from './ack/waiting-list.tsx';
 import { FirstMessage } from './first-message.tsx';
 import { MessageList } from './message-list.tsx';
 import { PublishBox } from './publish-box.tsx';
@@ -57,9 +59,11 @@ function Following({ topic, messages }: Opened) {
     return () => document.removeEventListener('visibilitychange', seen);
   }, [topic.id]);
   useNamedMessage(feed.messages);
+  const { waiting, reload } = useWaiting(topic.name);
   return (
     <>
       <TopicHeader topic={topic} state={feed.state} reason={feed.reason} />
+      <WaitingList waiting={waiting} reload={reload} onAck={feed.acknowledged} />
       <PublishBox topic={topic.name} />
       {feed.messages.length === 0 ? <FirstMessage topic={topic} /> : <MessageList feed={feed} topic={topic} />}
     </>

@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../../api/call.ts';
 import { openStream, type ConnectionState } from '../../api/stream.ts';
 import type { Message } from '../../api/wire.ts';
+import type { OnAck } from '../../state/acknowledge.tsx';
+import { noticeWaiting } from '../../state/waiting.ts';
 import { FeedWindow } from './feed-window.ts';
 
 export const feedPageSize = 50;
@@ -21,6 +23,7 @@ export interface Feed {
   readonly fresh: ReadonlySet<string>;
   readonly loadOlder: () => Promise<void>;
   readonly showNewest: () => Promise<void>;
+  readonly acknowledged: OnAck;
   readonly replace: (message: Message) => void;
   readonly setHidden: (id: string, isHidden: boolean) => void;
 }
@@ -58,10 +61,11 @@ export function useFeed(topic: string, first: readonly Message[], onMessage: (me
         },
         onMessage(message) {
           if (feed.add(message, isAtTop())) notify.current(message);
+          noticeWaiting(message);
           update();
         },
-        onEdited: (message) => (feed.replace(message), update()),
-        onDeleted: ({ id }) => (feed.remove(id), update()),
+        onChanged: (message) => (feed.replace(message), noticeWaiting(message), update()),
+        onDeleted: (message) => (feed.remove(message.id), noticeWaiting(message), update()),
       },
     );
   }, [topic]);
@@ -86,6 +90,7 @@ export function useFeed(topic: string, first: readonly Message[], onMessage: (me
       update();
       scrollTo({ top: 0 });
     },
+    acknowledged: (id, state) => (feed.change(id, state), update()),
     replace: (message) => (feed.replace(message), update()),
     setHidden: (id, isHidden) => (feed.setHidden(id, isHidden), update()),
   };

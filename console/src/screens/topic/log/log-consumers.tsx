@@ -10,7 +10,7 @@ import { Form } from '../../../parts/form.tsx';
 import { Icon } from '../../../parts/icon.tsx';
 import { Loading } from '../../../parts/loading.tsx';
 import { loginPath, topicLogPath } from '../../../parts/paths.ts';
-import { timeAgo } from '../../../parts/times.ts';
+import { timeAgo } from '../../../parts/time/times.ts';
 import { toast } from '../../../parts/toasts.tsx';
 import { useLoad } from '../../../parts/use-load.ts';
 import { ConsumerDialog, consumerPath } from './consumer-dialog.tsx';

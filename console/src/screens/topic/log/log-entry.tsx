@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { LogRecord } from '../../../api/wire.ts';
 import { topicLogPath } from '../../../parts/paths.ts';
-import { completeTime } from '../../../parts/times.ts';
+import { completeTime } from '../../../parts/time/times.ts';
 import { Tags } from '../message-row.tsx';
 
 /** Longer texts are shown in part first. */
@@ -34,6 +34,12 @@ export function LogEntry({ record, topic }: { readonly record: LogRecord; readon
   );
 }
 
+const changeNames = {
+  message_edited: 'Edit',
+  message_acknowledged: 'Acknowledgement',
+  message_unacknowledged: 'Withdrawn acknowledgement',
+} as const;
+
 /** What happened to the message, with a link from a change to the message's own record. */
 function Kind({ record: { type, message }, topic }: { readonly record: LogRecord; readonly topic: string }) {
   const original = <Link href={topicLogPath(topic, `from_offset=${message.offset}`)}>message {message.offset}</Link>;
@@ -47,14 +53,22 @@ function Kind({ record: { type, message }, topic }: { readonly record: LogRecord
   if (type === 'message') return states;
   return (
     <>
-      <Badge tone="skipped">Edit of {original}</Badge>
+      <Badge tone={type === 'message_acknowledged' ? 'sent' : 'skipped'}>
+        {changeNames[type]} of {original}
+      </Badge>
       {states}
     </>
   );
 }
 
 /** `tone` is one of the states of a push, which have the same colours. */
-function Badge({ tone, children }: { readonly tone: 'failed' | 'skipped'; readonly children: ComponentChildren }) {
+function Badge({
+  tone,
+  children,
+}: {
+  readonly tone: 'sent' | 'failed' | 'skipped';
+  readonly children: ComponentChildren;
+}) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 

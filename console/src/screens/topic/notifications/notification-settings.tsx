@@ -9,6 +9,7 @@ import { loadInbox } from '../../../state/inbox.ts';
 import { ThisBrowser } from '../../devices/this-browser.tsx';
 import { priorities } from './priorities.ts';
 import { TopicSubpage } from '../topic-subpage.tsx';
+import { DigestFields } from './digest-fields.tsx';
 import { DryRun } from './dry-run.tsx';
 import { QuietHoursBar } from './quiet-hours-bar.tsx';
 import { previewed, settingsOfForm, type ChangedNotifications } from './settings-of-form.ts';
@@ -84,6 +85,7 @@ function Settings({ subscription }: { readonly subscription: Subscription }) {
               disabled={bound !== null}
             />
             <FilterFields settings={settings} bound={bound} />
+            <DigestFields settings={settings} longest={bound?.digest ?? null} />
             <LoudnessFields settings={settings} />
             <QuietHoursFields quiet={settings.quiet_hours ?? null} shown={hours ?? null} />
           </Form>

@@ -9,15 +9,18 @@ export interface ChangedNotifications {
   readonly web_notifications_enabled: boolean;
   readonly mobile_notification_settings: Pick<
     Settings,
-    'priority_threshold' | 'tags_filter' | 'allow_critical' | 'badge'
+    'priority_threshold' | 'tags_filter' | 'allow_critical' | 'badge' | 'digest'
   > & {
     readonly quiet_hours: Settings['quiet_hours'] | null;
     readonly max_per_minute: number | null;
+    readonly digest_at: string | null;
+    readonly digest_timezone: string | null;
   };
 }
 
 export function settingsOfForm(values: FormValues): ChangedNotifications {
   const perMinute = values.text('max_per_minute');
+  const digest = values.text('digest') as Settings['digest'];
   const allowed = Number(values.text('allow_priority'));
   return {
     mobile_notifications_enabled: values.isChecked('mobile_notifications_enabled'),
@@ -38,6 +41,9 @@ export function settingsOfForm(values: FormValues): ChangedNotifications {
           }
         : null,
       max_per_minute: perMinute === '' ? null : Number(perMinute),
+      digest,
+      digest_at: digest === '1d' ? values.text('digest_at') : null,
+      digest_timezone: digest === '1d' ? values.text('digest_timezone') : null,
       allow_critical: values.isChecked('allow_critical'),
       badge: values.isChecked('has_badge') ? 'unread' : 'none',
     },

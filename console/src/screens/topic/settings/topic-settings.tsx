@@ -4,6 +4,7 @@ import { Note } from '../../../parts/card.tsx';
 import { Loading } from '../../../parts/loading.tsx';
 import { useLoad } from '../../../parts/use-load.ts';
 import { TopicSubpage } from '../topic-subpage.tsx';
+import { Escalation } from './escalation/escalation.tsx';
 import { DeleteTopic } from './delete-topic.tsx';
 import { TopicForm } from './topic-form.tsx';
 import { TopicTokens } from './topic-tokens.tsx';
@@ -18,6 +19,7 @@ export function TopicSettings({ item: name }: { readonly item: string }) {
           topic.can_manage ? (
             <>
               <TopicForm topic={topic} onChanged={reload} />
+              <Escalation topic={topic} />
               <TopicTokens topic={topic} />
               <DeleteTopic topic={topic} />
             </>

@@ -9,7 +9,7 @@ import { NewSecret } from '../../../parts/new-secret.tsx';
 import { isRemoved, remove } from '../../../parts/removals.ts';
 import { RowButton } from '../../../parts/row-button.tsx';
 import { publishSnippets, readSnippets, type Snippets } from '../../../parts/snippets.ts';
-import { timeAgo } from '../../../parts/times.ts';
+import { timeAgo } from '../../../parts/time/times.ts';
 import { useLoad } from '../../../parts/use-load.ts';
 
 type NewToken = TopicToken & { readonly token: string };

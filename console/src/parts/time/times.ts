@@ -18,6 +18,16 @@ export function timeAgo(iso: string, nowMs = Date.now()): string {
   return step === undefined ? 'just now' : relative.format(Math.trunc(seconds / step[1]), step[0]);
 }
 
+/** `in 3 min.`; `now` for a time that is due, `in less than a minute` before. */
+export function timeUntil(iso: string, nowMs = Date.now()): string {
+  const aheadMs = Date.parse(iso) - nowMs;
+  if (aheadMs <= 0) return 'now';
+  if (aheadMs < 60_000) return 'in less than a minute';
+  const seconds = Math.round(aheadMs / 60_000) * 60;
+  const [unit, length] = steps.find(([, least]) => seconds >= least)!;
+  return relative.format(Math.round(seconds / length), unit);
+}
+
 export const clockTime = (iso: string): string => clock.format(new Date(iso));
 export const completeTime = (iso: string): string => complete.format(new Date(iso));
 
