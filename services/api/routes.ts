@@ -53,6 +53,14 @@ import { getEscalation } from './features/escalation/get-escalation.ts';
 import { listUnacknowledged } from './features/messages/list-unacknowledged.ts';
 import { putEscalation } from './features/escalation/put-escalation.ts';
 import { unackMessage } from './features/escalation/unack-message.ts';
+import { createSink } from './features/sinks/create-sink.ts';
+import { deleteSink } from './features/sinks/delete-sink.ts';
+import { exportSinks } from './features/sinks/export-sinks.ts';
+import { getSink } from './features/sinks/get-sink.ts';
+import { getSinkDeliveries } from './features/sinks/get-sink-deliveries.ts';
+import { listSinks } from './features/sinks/list-sinks.ts';
+import { testSink } from './features/sinks/test-sink.ts';
+import { updateSink } from './features/sinks/update-sink.ts';
 import { getDevice } from './features/devices/get-device.ts';
 import { listDevices } from './features/devices/list-devices.ts';
 import { registerDevice } from './features/devices/register-device.ts';
@@ -169,6 +177,13 @@ function messagingRoutes(deps: ApiDeps): Route[] {
     putEscalation(deps),
     getEscalation(deps),
     deleteEscalation(deps),
+    listSinks(deps),
+    createSink(deps),
+    getSink(deps),
+    updateSink(deps),
+    deleteSink(deps),
+    testSink(deps),
+    getSinkDeliveries(deps),
     // Messages
     getHistory(deps),
     searchTopic(deps),
@@ -251,6 +266,7 @@ function exportSections(deps: ApiDeps): ExportSection[] {
     exportDevices(deps),
     exportApiKeys(deps),
     exportTopicTokens(deps),
+    exportSinks(deps),
     exportSubscriptions(deps),
     exportConsents(deps),
     exportTeams(deps),

@@ -10,6 +10,8 @@ import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import { closeConcurrently, withClosers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
+import { History } from '@tocsin/shared/operations/messages/history.ts';
+import { sinkPolicyOf } from '@tocsin/shared/platform/sink-urls.ts';
 import { showLag } from '@tocsin/shared/runtime/show-lag.ts';
 import { untraced, type Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { sweepDigests } from './digest/sweep-digests.ts';
@@ -26,6 +28,9 @@ import { pushMetrics } from './sending/push-metrics.ts';
 import { refusalReport } from './sending/refusal-report.ts';
 import { runPushJob } from './jobs/run-push-job.ts';
 import { startMailWorker } from './mail/start-mail-worker.ts';
+import { openSinkClient } from './sinks/sink-client.ts';
+import type { SinkTimes } from './sinks/sink-deps.ts';
+import { startSinks } from './sinks/start-sinks.ts';
 
 export interface NotifierOptions {
   readonly engine: Engine;
@@ -48,6 +53,7 @@ export interface NotifierOptions {
   readonly isBesideApi?: boolean;
   /** For tests that cannot wait for an hour. */
   readonly limits?: Partial<PushLimits>;
+  readonly sinkTimes?: Partial<SinkTimes>;
 }
 
 /**
@@ -59,6 +65,8 @@ const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideA
   [pushQueues.normal]: isBesideApi ? 2 : 4,
   [receiptsQueue]: 1,
 });
+
+const sinkTimes: SinkTimes = { turnMs: 1_000, claimMs: 30_000, saveMs: 1_000 };
 
 /** Each batch asks the store which topics have recipients. The delay is small compared with that of the providers. */
 const collectMs = 25;
@@ -133,10 +141,22 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     const escalating = { ...deps, engine, retentionDays: retentionDaysOf(options.config) };
     workers.push(startSweep(deps, 'escalations', () => sweepEscalations(escalating)));
     workers.push(startSweep(deps, 'digests', () => sweepDigests(deps)));
+    const client = openSinkClient({ policy: sinkPolicyOf(options.config) });
+    own.add(() => client.close());
+    const sinks = startSinks({
+      ...deps,
+      history: new History(engine.messages, clock),
+      client,
+      limits: { ...sinkTimes, ...options.sinkTimes },
+    });
+    workers.push(sinks);
     const consumption = await engine.eventLog.consume({
       group: notifierGroup,
       collectMs,
-      onBatch: (batch) => expandMessages(expanding, batch),
+      async onBatch(batch) {
+        await sinks.wake(batch);
+        await expandMessages(expanding, batch);
+      },
     });
     own.add(() => consumption.close());
     own.add(() => closing.abort());

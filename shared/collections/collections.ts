@@ -18,6 +18,7 @@ import { messageSequences } from './message-sequences.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
 import { registrations } from './registrations.ts';
 import { retentionRuns, retentionStates } from './retention-runs.ts';
+import { sinkDeliveryPages, sinks, sinkTopics } from './sinks/sinks.ts';
 import { scheduledMessages } from './messages/scheduled-messages.ts';
 import { streamSessions } from './stream-sessions.ts';
 import { sweepPlaces } from './sweep-places.ts';
@@ -65,6 +66,9 @@ const all = [
   scheduledMessages,
   digests,
   digestItems,
+  sinks,
+  sinkTopics,
+  sinkDeliveryPages,
 ];
 
 /** All collections. Drivers create their tables and models from this list when they open. */

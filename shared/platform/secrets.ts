@@ -5,6 +5,11 @@ export function makeSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url');
 }
 
+/** Creates a signing secret of 24 bytes as Standard Webhooks defines it: base64 after a prefix. */
+export function makeWebhookSecret(): string {
+  return `whsec_${randomBytes(24).toString('base64')}`;
+}
+
 /** Returns the SHA-256 of a secret in hex, for storage. A fast hash suffices for 256 random bits. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');

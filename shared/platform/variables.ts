@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { push } from './push-variables.ts';
 import { readSchedule } from './read-schedule.ts';
 import { splitList } from './split-list.ts';
+import { parseAddressRange } from './address-guard.ts';
 import { trustedProxies } from './trusted-proxies.ts';
 import {
   days,
@@ -244,6 +245,22 @@ const limits = {
     }),
 };
 
+const sinkTargets = {
+  SINKS_ALLOW_HTTP: flag.default(false).register(variableDocs, {
+    description: '`on` allows `http:` URLs of sinks, for tests and your own network',
+  }),
+  SINKS_ALLOW_ADDRESSES: z
+    .string()
+    .transform(splitList)
+    .refine((ranges) => ranges.every(isAcceptedBy(parseAddressRange)), 'must be comma-separated addresses and CIDRs')
+    .optional()
+    .register(variableDocs, {
+      description: 'private addresses that sinks may connect to, comma-separated addresses and CIDRs',
+      defaultText: 'none',
+      example: '10.20.0.0/16',
+    }),
+};
+
 const observability = {
   LOG_LEVEL: z
     .string()
@@ -333,6 +350,7 @@ export const variables = z.object({
   ...push,
   ...retention,
   ...limits,
+  ...sinkTargets,
   ...observability,
   ...tracing,
   ...terms,
@@ -363,6 +381,7 @@ export const variableGroups: readonly { readonly heading: string; readonly rows:
   { heading: 'Push providers', rows: rowsOf(push) },
   { heading: 'Retention', rows: rowsOf(retention) },
   { heading: 'Limits and origins', rows: rowsOf(limits) },
+  { heading: 'Sinks', rows: rowsOf(sinkTargets) },
   { heading: 'Logs, health and metrics', rows: rowsOf(observability) },
   { heading: 'Traces, by OpenTelemetry', rows: rowsOf(tracing) },
   { heading: 'The terms that accounts accept', rows: rowsOf(terms) },

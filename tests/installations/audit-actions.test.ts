@@ -8,6 +8,7 @@ import { by, byCommand, byNobody, byOperator, bySystem } from '../support/audit-
 import { mailedLink } from '../support/mailbox.ts';
 import { newRegistration } from '../support/registration.ts';
 import { runCommand } from '../support/run-command.ts';
+import { sinkActs } from '../support/sink-acts.ts';
 import { Client, createTopic, made } from '../support/stack.ts';
 import { useAuditLog, type Entry } from '../support/use-audit-log.ts';
 import { useAuditSubjects } from '../support/use-audit-subjects.ts';
@@ -248,6 +249,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(person.delete(`/api/topics/${topic.id}/escalation`));
     return { ...by(person), subject: { type: 'topic', ...topic } };
   },
+  ...sinkActs(topicOf),
   'topic.deleted': async () => {
     const { owner, team } = await teamOf();
     const { id, name } = await createTopic(owner, { team_id: team.id });

@@ -12,6 +12,9 @@ const env = {
   LOG_LEVEL: 'info',
   EXPO_URL: 'http://127.0.0.1:9',
   ERASURE_SETTLE_SECONDS: '10',
+  // Receivers of sinks in tests.
+  SINKS_ALLOW_HTTP: 'on',
+  SINKS_ALLOW_ADDRESSES: '127.0.0.1',
 };
 
 /** Starts the stack that all acceptance files share, or uses the deployed installation that `TEST_BASE_URL` names. */

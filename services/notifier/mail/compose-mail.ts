@@ -11,11 +11,14 @@ import { setUndoToken } from '@tocsin/shared/collections/address-changes.ts';
 import { storeMailToken } from '@tocsin/shared/collections/mail-tokens.ts';
 import { findRegistrations, setRegistrationToken } from '@tocsin/shared/collections/registrations.ts';
 import { setInviteToken } from '@tocsin/shared/collections/team-invites.ts';
+import { sinks } from '@tocsin/shared/collections/sinks/sinks.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
 import { findMemberships, findOwnedTeams, findTeam } from '@tocsin/shared/collections/teams.ts';
 import { findUserByEmail, users } from '@tocsin/shared/collections/users.ts';
 import { composeNotice } from './compose-notice.ts';
 import { addressChangedMail } from './templates/address-changed-mail.ts';
 import type { Mail } from './templates/mail.ts';
+import { sinkPausedMail } from './templates/sink-paused-mail.ts';
 import { passwordResetMail } from './templates/password-reset-mail.ts';
 import { teamInviteMail } from './templates/team-invite-mail.ts';
 import { teamLapseMail } from './templates/team-lapse-mail.ts';
@@ -63,6 +66,8 @@ export async function composeMail(deps: ComposeMailDeps, job: MailJob): Promise<
       return composeLapse(deps, job.userId);
     case 'team-removal':
       return composeRemoval(deps, job.userId);
+    case 'sink-paused':
+      return composeSinkPause(deps, job.sinkId);
     default:
       return composeNotice(deps, job);
   }
@@ -129,6 +134,15 @@ async function composeRemoval({ documents, teamPeriods }: ComposeMailDeps, userI
     recipient(user),
     announced.map(({ team }) => ({ team: team.displayName, at: removalTime(team, teamPeriods) })),
   );
+}
+
+/** Null if the sink, its topic or its creator was removed. */
+async function composeSinkPause({ documents }: ComposeMailDeps, sinkId: string): Promise<Mail | null> {
+  const sink = await documents.get(sinks, sinkId);
+  const topic = sink === null ? null : await documents.get(topics, sink.topicId);
+  const user = sink === null ? null : await findRecipient({ documents }, sink.createdBy);
+  if (sink === null || topic === null || user === null) return null;
+  return sinkPausedMail(recipient(user), { name: sink.name, topic: topic.name, since: sink.failingSince });
 }
 
 /** Null if the invite was cancelled, accepted or expired meanwhile. */

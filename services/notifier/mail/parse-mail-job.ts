@@ -10,6 +10,7 @@ const mailJob: z.ZodType<MailJob> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('address-changed'), addressChangeId: id }),
   z.object({ kind: z.literal('team-invite'), inviteId: id }),
   z.object({ kind: z.enum(['team-lapse', 'team-removal']), userId: id }),
+  z.object({ kind: z.literal('sink-paused'), sinkId: id }),
   z.object({ kind: z.literal('password-changed'), userId: id, at: z.int() }),
   z.object({ kind: z.literal('api-key-created'), apiKeyId: id }),
   z.object({ kind: z.literal('identity-linked'), identityId: id }),

@@ -13,6 +13,8 @@ export type MailJob =
    * admins).
    */
   | { readonly kind: 'team-lapse' | 'team-removal'; readonly userId: string }
+  /** To the creator of a sink that had no delivery for a day. */
+  | { readonly kind: 'sink-paused'; readonly sinkId: string }
   | NoticeJob;
 
 /** A notice to the owner of something that a thief of the account would do. */

@@ -1,6 +1,6 @@
 /** Types of audit subjects. */
 export type AuditSubjectType =
-  'account' | 'api_key' | 'topic_token' | 'topic' | 'message' | 'team' | 'team_invite' | 'team_subscription';
+  'account' | 'api_key' | 'topic_token' | 'topic' | 'sink' | 'message' | 'team' | 'team_invite' | 'team_subscription';
 
 /** The type of a detail. A `time` is stored in milliseconds since the epoch and shown as RFC 3339. */
 export type AuditDetailKind = 'text' | 'list' | 'integer' | 'flag' | 'time';
@@ -122,6 +122,13 @@ export const auditActions = {
     subject: 'topic',
     details: {},
   },
+  'sink.created': { means: 'A sink of a topic was created.', subject: 'sink', details: { kind: 'text' } },
+  'sink.changed': {
+    means: 'A sink was changed, paused, activated or set to another offset.',
+    subject: 'sink',
+    details: { fields: 'list' },
+  },
+  'sink.deleted': { means: 'A sink was deleted.', subject: 'sink', details: {} },
   'topic_token.deleted': { means: 'A topic token was deleted.', subject: 'topic_token', details: {} },
   'message.edited': { means: 'A manager of the topic edited a message.', subject: 'message', details: {} },
   'message.acknowledged': { means: 'A message was acknowledged.', subject: 'message', details: {} },

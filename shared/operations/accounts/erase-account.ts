@@ -16,6 +16,7 @@ import { mailTokens } from '../../collections/mail-tokens.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
 import { registrations } from '../../collections/registrations.ts';
 import { removeFound } from '../../documents/remove-found.ts';
+import { removeSinksOf } from '../sinks/remove-sink.ts';
 import { forgetAcknowledgements } from '../escalation/forget-acknowledgements.ts';
 import { removeFromPolicies } from '../escalation/remove-from-policies.ts';
 import { eraseScheduledOf } from '../messages/erase-scheduled.ts';
@@ -62,6 +63,7 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
       () => removeTokens(deps, userId),
       () => removeFromPolicies(documents, userId, batchSize),
       () => forgetAcknowledgements(documents, userId, batchSize),
+      () => removeSinksOf(documents, userId),
       ...ownDocuments(documents, erasure),
       () => eraseScheduledOf(documents, userId, { limit: batchSize, now: at.now }),
       () => deps.deliveries.removeOfUser(userId, rowsAtOnce),

@@ -17,6 +17,7 @@ export const handledFields: Readonly<Record<string, string>> = {
   'addressChanges.oldEmail': 'erased',
   'identities.userId': 'erased',
   'topicTokens.createdBy': 'erased',
+  'sinks.createdBy': 'erased',
   'escalationAccounts.userId': 'erased',
   'escalations.ackUserId': 'erased',
   'logConsumers.ownerId': 'erased',

@@ -5,6 +5,7 @@ import { topicTokens } from '../../collections/credentials.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
 import { dropScheduledOfTopic } from '../messages/erase-scheduled.ts';
+import { sinkDeliveryPages, sinks, sinkTopics } from '../../collections/sinks/sinks.ts';
 import { removeFound } from '../../documents/remove-found.ts';
 import { runBatches, type BatchReport } from '../../documents/run-batches.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
@@ -13,9 +14,11 @@ import { removeTeamSubscriptionsOf } from '../teams/subscriptions/run-team-subsc
 
 /** Items per commit or removal, so that it does not block others. */
 const batchSize = 500;
+/** Pages of deliveries have some kilobytes. */
+const pagesAtOnce = 100;
 
 /**
- * Erases the data of a deleted topic: tokens, consumers, escalations, subscriptions, also of a team, scheduled
+ * Erases the data of a deleted topic: tokens, consumers, sinks, escalations, subscriptions, also of a team, scheduled
  * messages, then messages with their records, in at most `batchesMax` batches. Can be interrupted and run again at any
  * point. Throws if the topic still exists.
  */
@@ -31,6 +34,8 @@ export async function eraseTopic(
     [
       () => removeFound(documents, topicTokens, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
       () => removeFound(documents, logConsumers, { index: 'name', equals: { topicId }, limit: batchSize }),
+      () => removeFound(documents, sinks, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
+      () => removeFound(documents, sinkDeliveryPages, { index: 'byTopic', equals: { topicId }, limit: pagesAtOnce }),
       () => removeFound(documents, escalations, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
       () => removeFound(documents, escalationAccounts, { index: 'account', equals: { topicId }, limit: batchSize }),
       () => removeFound(documents, escalationChanges, { index: 'byTopic', equals: { topicId }, limit: batchSize }),
@@ -41,6 +46,9 @@ export async function eraseTopic(
     ],
     batchesMax,
   );
-  if (!report.hasMore) await documents.remove(quotaGuards, topicId);
+  if (!report.hasMore) {
+    await documents.remove(sinkTopics, topicId);
+    await documents.remove(quotaGuards, topicId);
+  }
   return report;
 }

@@ -3,11 +3,9 @@ import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
-import { recordTypes } from '@tocsin/shared/domain/messages/log-record.ts';
 import { FilterSubject, recordMatcher } from '@tocsin/shared/domain/messages/content-filter.ts';
 import { continuingScan, type Scan } from '@tocsin/shared/operations/messages/scan-matches.ts';
-import { toIso } from '@tocsin/shared/domain/to-iso.ts';
-import { messageSchema, toMessageJson, type MessageView } from '@tocsin/shared/wire/message.ts';
+import { topicRecordSchema, toTopicRecordJson } from '@tocsin/shared/wire/topic-record.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { contentFields, requireOrdered, toContentFilter } from '../../http/filtering/filter-fields.ts';
@@ -24,13 +22,6 @@ import { prefersNdjson } from './prefers-ndjson.ts';
 const waitSecondsMax = 60;
 const pageDefault = 100;
 const pageMax = 1_000;
-
-const recordSchema = z.object({
-  offset: z.int(),
-  type: z.enum(recordTypes),
-  timestamp: z.iso.datetime(),
-  message: messageSchema,
-});
 
 const logQuery = z
   .object({
@@ -52,7 +43,7 @@ const logQuery = z
 
 const logPageSchema = z.object({
   topic: z.string(),
-  records: z.array(recordSchema),
+  records: z.array(topicRecordSchema),
   next_offset: z.int().meta({
     description:
       'Where to continue: after the last record read, also if the filter left it out. Below `head`, more may follow, even if `records` is empty.',
@@ -150,7 +141,7 @@ async function replyWithPage(
     status: 200,
     body: {
       topic: topic.name,
-      records: found.map((record) => recordJson(record, topic.name, view)),
+      records: found.map((record) => toTopicRecordJson(record, topic.name, view)),
       next_offset: next,
       ...(await logBounds(deps.history, { topicId: topic.id, from, first, last })),
     },
@@ -178,7 +169,7 @@ async function answerWithLines(
     response: context.response,
     first: () =>
       firstScan(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
-    line: (record, topicName) => `${JSON.stringify(recordJson(record, topicName, authorization.view()))}\n`,
+    line: (record, topicName) => `${JSON.stringify(toTopicRecordJson(record, topicName, authorization.view()))}\n`,
     gap: async (start, first) => {
       const gap = await gapOf(deps.history, { topicId: topic.id, from: start, first });
       return gap === null ? null : { line: `${JSON.stringify({ type: 'gap', ...gap })}\n`, next: gap.to_offset };
@@ -233,13 +224,4 @@ async function startOf(
   if (time === null) throw new AppError('unprocessable', 'from_time: must be an ISO 8601 time');
   const { offset, settled } = await deps.history.offsetAtTime(topic, time);
   return offset ?? settled + 1;
-}
-
-function recordJson(record: TopicRecord, topicName: string, view: MessageView) {
-  return {
-    offset: record.offset,
-    type: record.type,
-    timestamp: toIso(record.timestamp),
-    message: toMessageJson(record.message, topicName, view),
-  };
 }

@@ -1,0 +1,12 @@
+import type { Sink } from '@tocsin/shared/domain/sinks/sink.ts';
+import { sinkLag } from '@tocsin/shared/operations/sinks/sink-lag.ts';
+import { toSinkJson, type SinkJson } from '@tocsin/shared/wire/sink.ts';
+import type { ApiDeps } from '../../api-deps.ts';
+
+/** Returns the sinks with their lag, in the given order. */
+export function describeSinks(
+  { history, clock }: Pick<ApiDeps, 'clock' | 'history'>,
+  found: readonly Sink[],
+): Promise<SinkJson[]> {
+  return Promise.all(found.map(async (sink) => toSinkJson(sink, await sinkLag(history, sink, clock()))));
+}

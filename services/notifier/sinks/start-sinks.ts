@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { sinks } from '@tocsin/shared/collections/sinks/sinks.ts';
+import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
+import type { Sink } from '@tocsin/shared/domain/sinks/sink.ts';
+import { wakeSinks } from '@tocsin/shared/operations/sinks/wake-sinks.ts';
+import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
+import { ClaimLost, HeldSink } from './held-sink.ts';
+import type { SinkDeps } from './sink-deps.ts';
+import { takeTurn } from './take-turn.ts';
+
+/** The longest delay of a retry, and of a sink that another notifier has woken. */
+const everyMs = 1_000;
+/** The shortest pause between two queries. */
+const pauseMs = 20;
+/** Sinks that are worked on at a time, each with at most one request. Further ones wait for the end of a turn. */
+const activeMax = 256;
+
+export interface Sinks {
+  /** Makes the sinks due that wait for these records. Call before the records are committed. */
+  wake(batch: Pick<RecordBatch, 'records'>): Promise<void>;
+  /** Waits for running requests, after `closing` was aborted. */
+  close(): Promise<void>;
+}
+
+/**
+ * Works on the sinks that are due: those with new records, and those whose pause is over. Waiting sinks cost nothing:
+ * one query of an index finds the due ones of all. Any number of notifiers share the sinks: a claim decides.
+ */
+export function startSinks(deps: SinkDeps): Sinks {
+  const active = new Set<string>();
+  const turns = new Set<Promise<void>>();
+  let nudge = (): void => undefined;
+
+  const start = (sink: Sink): void => {
+    active.add(sink.id);
+    const turn = work(deps, sink).finally(() => {
+      active.delete(sink.id);
+      turns.delete(turn);
+      nudge();
+    });
+    turns.add(turn);
+  };
+
+  const startDue = async (): Promise<void> => {
+    const { documents } = deps.engine;
+    if (active.size >= activeMax) return;
+    const due = await documents.find(sinks, {
+      index: 'byDue',
+      equals: {},
+      from: 0,
+      to: deps.clock(),
+      limit: activeMax,
+    });
+    const free = due.filter(({ id }) => !active.has(id)).slice(0, activeMax - active.size);
+    for (const sink of free) start(sink);
+  };
+
+  const run = async (): Promise<void> => {
+    let isAway = false;
+    while (!deps.closing.aborted) {
+      const nudged = new Promise<void>((resolve) => (nudge = resolve));
+      try {
+        await startDue();
+        isAway = false;
+      } catch (error) {
+        if (!isUnavailable(error) && !deps.closing.aborted) deps.log.error({ err: error }, 'sinks failed, retrying');
+        else if (!isAway) deps.log.warn({ err: error }, 'store unreachable, sinks wait');
+        isAway = true;
+      }
+      await quietly(pause(pauseMs, undefined, { signal: deps.closing }));
+      const waiting = new AbortController();
+      const signal = AbortSignal.any([waiting.signal, deps.closing]);
+      await Promise.race([nudged, quietly(pause(everyMs, undefined, { signal }))]);
+      waiting.abort();
+    }
+    while (turns.size > 0) await Promise.all(turns);
+  };
+
+  const running = run();
+  return {
+    async wake({ records }) {
+      const heads = new Map(records.map(({ offset, record }) => [record.message.topicId, offset]));
+      if (await wakeSinks(deps.engine.documents, heads, deps.clock())) nudge();
+    },
+    close: () => running,
+  };
+}
+
+const quietly = (waiting: Promise<unknown>): Promise<unknown> => waiting.catch(() => undefined);
+
+/** Never rejects: a claim that it leaves behind expires. */
+async function work(deps: SinkDeps, sink: Sink): Promise<void> {
+  try {
+    const held = await HeldSink.claim(deps, sink);
+    if (held !== null) await takeTurn(deps, held);
+  } catch (error) {
+    if (error instanceof ClaimLost) return;
+    if (isUnavailable(error))
+      deps.log.warn({ err: error, sinkId: sink.id }, 'store or queue unreachable, a sink waits');
+    else deps.log.error({ err: error, sinkId: sink.id }, 'a sink failed, retrying after its claim');
+  }
+}
