@@ -83,6 +83,7 @@ test('a body is optional for a text publish and if no field is required', () => 
     'publishInSequence',
     'publishInSequenceByPut',
     'updateTopic',
+    'updateSink',
     'ackMessage',
     'editMessage',
     'updateMe',

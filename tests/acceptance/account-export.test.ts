@@ -48,10 +48,19 @@ test('each part of an export needs its own read scope, and the export lists what
       { category: 'scheduled_messages', missing_scopes: ['subscribe'] },
       { category: 'api_keys', missing_scopes: ['keys:read'] },
       { category: 'topic_access_tokens', missing_scopes: ['topics:read'] },
+      { category: 'sinks', missing_scopes: ['topics:read'] },
       { category: 'audit_log', missing_scopes: ['keys:read', 'topics:read'] },
     ],
   });
-  for (const empty of ['topics', 'messages', 'scheduled_messages', 'api_keys', 'topic_access_tokens', 'audit_log'])
+  for (const empty of [
+    'topics',
+    'messages',
+    'scheduled_messages',
+    'api_keys',
+    'topic_access_tokens',
+    'sinks',
+    'audit_log',
+  ])
     expect(least[empty]).toEqual([]);
   for (const text of texts) expect(JSON.stringify(least)).not.toContain(text);
   expect(least.devices).toHaveLength(1);

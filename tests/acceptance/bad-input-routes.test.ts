@@ -166,6 +166,7 @@ test('returns 422 for a malformed ID in a path and changes nothing', async () =>
     topic_name: world.topic.name,
     team_id: world.team,
     user_id: world.other.id,
+    topic_id: world.topic.id,
   };
   for (const [path, item] of Object.entries(document.paths as Record<string, Record<string, Operation>>)) {
     const id = /\{(\w+_id)\}(?!.*\{\w+_id\})/.exec(path)?.[1];

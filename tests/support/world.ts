@@ -15,6 +15,8 @@ export interface World {
   readonly key: { id: string };
   readonly login: { id: string };
   readonly token: { id: string };
+  /** The ID of a paused sink, so that it changes only by requests. */
+  readonly sink: string;
   readonly team: string;
   readonly teamTopic: { name: string };
   readonly teamSubscription: { id: string };
@@ -42,10 +44,16 @@ export async function makeWorld(stack: StackUse): Promise<World> {
   const device = (
     await owner.post('/api/devices/register', { push_token: pushToken(), platform: 'expo', device_id: 'd1' })
   ).body;
+  const sinks = `/api/topics/${topic.id}/sinks`;
+  const { id: sink } = (
+    await owner.post(sinks, { name: 'tickets', kind: 'webhook', url: 'https://hooks.example.com/' })
+  ).body as { id: string };
+  await owner.patch(`${sinks}/${sink}`, { state: 'paused' });
   const world = {
     owner,
     other,
     topic,
+    sink,
     team,
     teamTopic,
     teamSubscription,
@@ -71,6 +79,7 @@ export async function snapshotOf({ owner, topic, team }: World): Promise<unknown
     '/api/topics/my',
     `/api/topics/${topic.name}/access-tokens`,
     `/api/topics/${topic.name}/consumers`,
+    `/api/topics/${topic.id}/sinks`,
     `/${topic.name}/json`,
     `/api/topics/${topic.name}/log`,
     '/api/messages/scheduled',
@@ -131,6 +140,17 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   'PUT /api/topics/{topic_id}/escalation': {
     path: (world) => `/api/topics/${world.topic.id}/escalation`,
     body: () => ({ min_priority: 5, repeat_every: '2m', repeat_max: 5, steps: [], auto_ack_on_resolve: true }),
+  },
+  'POST /api/topics/{topic_id}/sinks': {
+    path: (world) => `/api/topics/${world.topic.id}/sinks`,
+    body: () => ({ name: 'tickets', kind: 'webhook', url: 'https://hooks.example.com/' }),
+  },
+  'PATCH /api/topics/{topic_id}/sinks/{sink_id}': {
+    path: (world) => `/api/topics/${world.topic.id}/sinks/${world.sink}`,
+    body: () => ({ name: 'pager' }),
+  },
+  'GET /api/topics/{topic_id}/sinks/{sink_id}/deliveries': {
+    path: (world) => `/api/topics/${world.topic.id}/sinks/${world.sink}/deliveries`,
   },
   'POST /api/messages/{message_id}/ack': {
     path: (world) => `/api/messages/${world.message.id}/ack`,
