@@ -95,7 +95,7 @@ test('only managers of the topic see and change its sinks', async () => {
 
 test.each([
   ['name', { name: '' }, 'name: must be 1 to 80 characters'],
-  ['kind', { kind: 'fax' }, 'kind: must be webhook'],
+  ['kind', { kind: 'fax' }, 'kind: must be one of webhook, slack, teams, discord'],
   ['url', { url: 'ftp://example.com' }, /^url: must be a URL/],
   ['address', { url: 'https://10.0.0.1/' }, 'url: must not have a private or reserved address'],
   ['address in decimal', { url: 'https://2852039166/' }, 'url: must not have a private or reserved address'],
@@ -321,4 +321,19 @@ test('the export of an account has its sinks without secrets', async () => {
   const { body } = await owner.get('/api/users/me/data');
   expect(body.sinks).toMatchObject([{ id: sink.id, name: 'tickets' }]);
   expect(JSON.stringify(body)).not.toContain(sink.secret);
+});
+
+test.each([
+  ['slack', { text: 'Backups: Disk full' }],
+  ['teams', { type: 'message', attachments: [{ content: { type: 'AdaptiveCard' } }] }],
+  ['discord', { embeds: [{ title: 'Backups', description: 'Disk full' }] }],
+])('a sink of the kind %s sends the format of its incoming webhook', async (kind, expected) => {
+  const { owner, topic, receiver, sink } = await sinkOf({ kind });
+  expect(sink).toMatchObject({ kind, secret: expect.stringMatching(/^whsec_/) });
+  await made(owner.post('/', { topic: topic.name, title: 'Backups', message: 'Disk full' }));
+  await until(() => expect(receiver.requests).toHaveLength(1));
+  const [{ event, headers }] = receiver.requests as [(typeof receiver.requests)[number]];
+  expect(event).toMatchObject(expected);
+  expect(headers).toMatchObject({ 'content-type': 'application/json' });
+  expect(headers).not.toHaveProperty('webhook-signature');
 });

@@ -96,7 +96,15 @@ async function makeThings(store: OperatorStore, owner: Account, member: Account)
     topic_name: teamTopic.name,
     members: 'all',
   });
+  // It must not look up the host.
+  const sink = await made(owner, 'POST', `/api/topics/${topic.id}/sinks`, {
+    name: 'fuzzed',
+    kind: 'webhook',
+    url: 'https://hooks.example.com/',
+  });
+  await made(owner, 'PATCH', `/api/topics/${topic.id}/sinks/${String(sink['id'])}`, { state: 'paused' });
   const ids = {
+    sink_id: sink['id'],
     message_id: message.body.id as unknown,
     sequence_id: sequenceId,
     scheduled_id: scheduled['id'],

@@ -7,7 +7,8 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { toTopicRecordJson } from '@tocsin/shared/wire/topic-record.ts';
-import type { SinkEvent } from './compose-webhook.ts';
+import { chatMessageOf } from './compose-chat.ts';
+import type { SinkEvent } from './compose-request.ts';
 import type { HeldSink } from './held-sink.ts';
 import type { SinkDeps } from './sink-deps.ts';
 
@@ -102,6 +103,7 @@ async function sendRecord(deps: SinkDeps, held: HeldSink, topic: Topic, record: 
     subject: topic.name,
     time: record.timestamp,
     data: toTopicRecordJson(record, topic.name, 'manager'),
+    chat: chatMessageOf(record, topic.name),
   });
   const now = deps.clock();
   const attempts = sink.attempts + 1;
@@ -143,6 +145,7 @@ async function sendTest(deps: SinkDeps, held: HeldSink, topic: Topic): Promise<v
     subject: topic.name,
     time: sink.testAt!,
     data: { sink_id: sink.id, topic_id: topic.id, topic: topic.name, name: sink.name },
+    chat: { title: topic.name, text: `A test of the sink ${sink.name}.`, url: null },
   });
   const { status, error } = resultOf(attempt);
   const outcome = status !== null && status >= 200 && status < 300 ? 'delivered' : 'skipped';
@@ -156,8 +159,8 @@ async function post(
   event: SinkEvent,
 ): Promise<{ attempt: SinkAttempt; milliseconds: number }> {
   // Loaded at the first request, because the libraries take some megabytes.
-  const { composeWebhook } = await import('./compose-webhook.ts');
-  const request = composeWebhook(sink, event, clock());
+  const { composeRequest } = await import('./compose-request.ts');
+  const request = composeRequest(sink, event, clock());
   const startedAt = performance.now();
   const attempt = await client.post(request);
   return { attempt, milliseconds: Math.round(performance.now() - startedAt) };

@@ -1,6 +1,6 @@
 import type { ContentFilter } from '../messages/content-filter.ts';
 
-export const sinkKinds = ['webhook'] as const;
+export const sinkKinds = ['webhook', 'slack', 'teams', 'discord'] as const;
 export type SinkKind = (typeof sinkKinds)[number];
 
 /** `paused`: by a manager, or after a day of failures. `disabled`: the receiver returned 410. */

@@ -9,6 +9,8 @@ export const handledFields: Readonly<Record<string, string>> = {
   'knownNetworks.userId': 'erased',
   'registrations.email': 'erased',
   'devices.userId': 'erased',
+  'digests.userId': 'erased',
+  'digestItems.userId': 'erased',
   'subscriptions.userId': 'erased',
   'consents.userId': 'erased',
   'mailTokens.userId': 'erased',
