@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { mailedLink } from '../support/mailbox.ts';
 import { openStream } from '../support/open-stream.ts';
-import { createTopic } from '../support/stack.ts';
+import { createTopic, made } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
@@ -87,6 +87,21 @@ test('topic tokens that admins created end with the team, those of the owner sta
   const publish = (token: string) => stack.caller({ 'X-Topic-Token': token }).publish(closed.name);
   expect((await publish(lost)).status).toBe(401);
   expect((await publish(kept)).status).toBe(200);
+});
+
+test.each(losses)('sinks that %s created are paused, those of others stay active', async (_, lose) => {
+  const team = await crew();
+  const { owner, member, closed } = team;
+  const sinkOf = (person: typeof owner) =>
+    made(
+      person.post(`/api/topics/${closed.id}/sinks`, { name: 's', kind: 'webhook', url: 'https://hooks.example.com/' }),
+    );
+  const [lost, kept] = [await sinkOf(member), await sinkOf(owner)];
+  expect((await lose(team)).status).toBeLessThan(300);
+  expect((await owner.get(`/api/topics/${closed.id}/sinks`)).body).toMatchObject([
+    { id: lost.id, state: 'paused', state_reason: 'Its creator does not manage the topic any more' },
+    { id: kept.id, state: 'active' },
+  ]);
 });
 
 test.each(losses)('invites that %s sent are void, invites of others stay valid', async (_, lose) => {

@@ -47,6 +47,24 @@ export interface Sink {
   readonly claim: string | null;
 }
 
+/** Returns the fields of a sink whose state or offset a manager changes: its attempts start again. */
+export function restartedSink(
+  stored: Sink,
+  { state = stored.state, stateReason = stored.stateReason, offset = stored.offset }: Partial<Sink>,
+  now: number,
+): Partial<Sink> {
+  const isDue = state === 'active' || stored.testAt !== null;
+  return {
+    ...{ state, stateReason, offset },
+    revision: stored.revision + 1,
+    attempts: 0,
+    failingSince: null,
+    isIdle: false,
+    // The holder of a claim completes its request and then reads the change.
+    dueAt: stored.claim !== null ? stored.dueAt : isDue ? now : null,
+  };
+}
+
 export const sinkLimits = {
   perTopic: 20,
   nameCodePoints: 80,

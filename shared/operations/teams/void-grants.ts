@@ -1,19 +1,23 @@
-import type { TopicToken } from '../../domain/accounts/credentials.ts';
 import type { Change } from '../../domain/change.ts';
 import type { TeamMember } from '../../domain/teams/team.ts';
 import { write, type Documents } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';
 import { topicTokens } from '../../collections/credentials.ts';
+import { sinks } from '../../collections/sinks/sinks.ts';
 import { teamInvites } from '../../collections/team-invites.ts';
 import { topics } from '../../collections/topics.ts';
 import { paginateIndex } from '../../documents/paginate-index.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { updateWith } from '../../documents/update-with.ts';
+import { restartedSink } from '../../domain/sinks/sink.ts';
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 
 /**
- * Removes the tokens that the member created for the team's topics and the invites that the member sent. Call it before
- * the member loses the right to manage the team, so that a repeated request completes an interrupted one. What the
- * member creates concurrently is void anyway: tokens and invites depend on the right of their creator. Resolves with
- * the changes that the caller reports to the nodes.
+ * Removes the tokens that the member created for the team's topics and the invites that the member sent, and pauses the
+ * sinks that the member created for these topics. Call it before the member loses the right to manage the team, so that
+ * a repeated request completes an interrupted one. Tokens and invites that the member creates concurrently are void
+ * anyway, because they depend on the right of their creator. Resolves with the changes that the caller reports to the
+ * nodes.
  */
 export async function voidGrants(
   documents: Documents,
@@ -21,6 +25,7 @@ export async function voidGrants(
   audit: Audit,
 ): Promise<Change[]> {
   await cancelInvites(documents, member, audit);
+  await pauseSinks(documents, member, audit);
   const changes: Change[] = [];
   for await (const created of paginateIndex(documents, topicTokens, {
     index: 'byCreator',
@@ -36,10 +41,46 @@ export async function voidGrants(
   return changes;
 }
 
-async function ofTeam(documents: Documents, teamId: string, tokens: readonly TopicToken[]): Promise<TopicToken[]> {
-  const found = await documents.pick(topics, [...new Set(tokens.map(({ topicId }) => topicId))], ['teamId']);
+async function ofTeam<T extends { readonly topicId: string }>(
+  documents: Documents,
+  teamId: string,
+  created: readonly T[],
+): Promise<T[]> {
+  const found = await documents.pick(topics, [...new Set(created.map(({ topicId }) => topicId))], ['teamId']);
   const ofTeamIds = new Set(found.filter((topic) => topic.teamId === teamId).map(({ id }) => id));
-  return tokens.filter(({ topicId }) => ofTeamIds.has(topicId));
+  return created.filter(({ topicId }) => ofTeamIds.has(topicId));
+}
+
+/** They may lead to the former manager. Another manager can activate them. */
+async function pauseSinks(
+  documents: Documents,
+  { teamId, userId }: Pick<TeamMember, 'teamId' | 'userId'>,
+  audit: Audit,
+): Promise<void> {
+  for await (const created of paginateIndex(documents, sinks, {
+    index: 'byCreator',
+    equals: { createdBy: userId },
+    valueOf: ({ createdAt }) => createdAt,
+    next: (createdAt) => createdAt + 1,
+  })) {
+    for (const { id } of await ofTeam(documents, teamId, created)) {
+      await retryStale(async () => {
+        const sink = await documents.get(sinks, id);
+        if (sink?.state !== 'active') return;
+        const stateReason = 'Its creator does not manage the topic any more';
+        await updateWith(documents, sinks, sink, {
+          // A requested test is still due.
+          set: restartedSink(sink, { state: 'paused', stateReason }, sink.testAt ?? 0),
+          otherWrites: audit({
+            action: 'sink.changed',
+            subject: { id, name: sink.name },
+            within: { type: 'topic', id: sink.topicId },
+            details: { fields: ['state'] },
+          }),
+        });
+      });
+    }
+  }
 }
 
 async function cancelInvites(

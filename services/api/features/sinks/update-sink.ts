@@ -2,7 +2,7 @@ import { sinks } from '@tocsin/shared/collections/sinks/sinks.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { updateWith } from '@tocsin/shared/documents/update-with.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import type { Sink } from '@tocsin/shared/domain/sinks/sink.ts';
+import { restartedSink, type Sink } from '@tocsin/shared/domain/sinks/sink.ts';
 import { sinkPolicyOf, sinkUrlFault } from '@tocsin/shared/platform/sink-urls.ts';
 import type { Changes } from '@tocsin/shared/ports/documents.ts';
 import { sinkSchema } from '@tocsin/shared/wire/sink.ts';
@@ -74,17 +74,9 @@ function changesOf(stored: Sink, fields: z.output<typeof body>, now: number): Ch
     ...(headers === undefined ? {} : { headers }),
   };
   if (state === undefined && offset === undefined) return changes;
-  const isActive = (state ?? stored.state) === 'active';
-  const isClaimed = stored.claim !== null;
-  return {
-    ...changes,
+  const restart = {
     ...(offset === undefined ? {} : { offset }),
     ...(state === undefined ? {} : { state, stateReason: null }),
-    revision: stored.revision + 1,
-    attempts: 0,
-    failingSince: null,
-    isIdle: false,
-    // The holder of a claim completes its request and then reads the change.
-    dueAt: isClaimed ? stored.dueAt : isActive || stored.testAt !== null ? now : null,
   };
+  return { ...changes, ...restartedSink(stored, restart, now) };
 }

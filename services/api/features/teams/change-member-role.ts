@@ -31,7 +31,8 @@ export function changeMemberRole(
     success: {
       status: 200,
       schema: memberSchema,
-      description: "The member. A demotion voids the member's topic tokens and invites of the team.",
+      description:
+        "The member. A demotion voids the member's topic tokens and invites of the team, and pauses the member's sinks.",
     },
     load: (context) => loadMember(deps, context, 'managersOnly'),
     async handle(context, { loaded, body: { role } }) {
