@@ -30,6 +30,7 @@ import { runPushJob } from './jobs/run-push-job.ts';
 import { startMailWorker } from './mail/start-mail-worker.ts';
 import { openSinkClient } from './sinks/sink-client.ts';
 import type { SinkTimes } from './sinks/sink-deps.ts';
+import { sinkRequests } from './sinks/sink-requests.ts';
 import { startSinks } from './sinks/start-sinks.ts';
 
 export interface NotifierOptions {
@@ -144,6 +145,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     const client = openSinkClient({ policy: sinkPolicyOf(options.config) });
     own.add(() => client.close());
     const sinks = startSinks({
+      requests: sinkRequests(registry),
       ...deps,
       history: new History(engine.messages, clock),
       client,

@@ -12,7 +12,7 @@ import { readSchedule } from '@tocsin/shared/platform/read-schedule.ts';
 import { auditBy, bySystem } from '@tocsin/shared/collections/audit-log.ts';
 import { lateWritesMsOf } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { sweepThrottle } from './sweep/sweep-throttle.ts';
-import { showConsumerLag } from './sweep/show-consumer-lag.ts';
+import { showConsumerLag, showSinkLag } from './sweep/show-lags.ts';
 import { retentionMetrics } from './sweep/retention-metrics.ts';
 import { runRetentionJob } from './run-retention-job.ts';
 import { sweeps } from './sweeps.ts';
@@ -53,6 +53,7 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
     const registry = options.metrics ?? new Registry();
     const metrics = retentionMetrics(registry);
     showConsumerLag(registry, { engine, clock });
+    showSinkLag(registry, { engine, clock });
     const deps = {
       engine,
       config,

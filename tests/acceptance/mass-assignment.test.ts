@@ -127,7 +127,7 @@ function withoutChance(value: unknown): unknown {
   );
   return JSON.parse(
     text
-      .replaceAll(/\b(toc|tk|ss|rt)_[\w.-]+/g, 'a secret')
+      .replaceAll(/\b(toc|tk|ss|rt)_[\w.-]+|\bwhsec_[\w+/=]+/g, 'a secret')
       .replaceAll(/eyJ[\w.-]+/g, 'a token')
       .replaceAll(intruder, 'THE INTRUDER')
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'an id')

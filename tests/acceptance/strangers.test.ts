@@ -54,6 +54,7 @@ const parameters: Readonly<Record<string, (world: World) => string>> = {
   subscription_id: ({ subscription }) => subscription.id,
   consumer: () => 'c',
   sequence_id: () => 's',
+  sink_id: ({ sink }) => sink,
   token: () => 'no-such-token',
   email: ({ owner }) => owner.email,
 };

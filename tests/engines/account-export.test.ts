@@ -51,6 +51,7 @@ test('exports all parts of the account in one file, with items as in their lists
     'devices',
     'api_keys',
     'topic_access_tokens',
+    'sinks',
     'subscriptions',
     'consents',
     'teams',
@@ -121,7 +122,7 @@ test('exports a new account', async () => {
   const { status, body } = await exportOf(owner);
   expect(status).toBe(200);
   const { export_metadata: _metadata, account: _account, statistics, audit_log: log, ...arrays } = body;
-  expect(Object.values(arrays)).toEqual([[], [], [], [], [], [], [], [], []]);
+  expect(Object.values(arrays)).toEqual([[], [], [], [], [], [], [], [], [], []]);
   expect(log).toMatchObject([{ action: 'login.succeeded' }]);
   expect(statistics).toEqual({
     total_topics: 0,

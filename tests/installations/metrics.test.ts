@@ -42,6 +42,29 @@ test('publish durations are labelled by route, not by topic, and include the tim
   expect(await figures()).not.toContain(topic.name);
 });
 
+test('requests of sinks are counted, and their lag is labelled by state, topic ID and sink ID', async () => {
+  const owner = await createAccount(store, { urls: stack.urls });
+  const topic = await createTopic(owner);
+  const path = `/api/topics/${topic.id}/sinks`;
+  const json = { name: 'tickets', kind: 'webhook', url: 'https://hooks.example.com/' };
+  const { id } = (await owner.client.call('POST', path, { json })).body;
+  expect((await owner.client.call('PATCH', `${path}/${id}`, { json: { state: 'paused' } })).status).toBe(200);
+  expect((await owner.client.call('POST', `${path}/${id}/test`)).status).toBe(202);
+  await owner.client.call('POST', `/${topic.name}`, { text: '1' });
+  await eventually(
+    async () => expect(await figures()).toMatch(/^tocsin_sink_requests_total\{kind="webhook",outcome="test"\} [1-9]/m),
+    { timeoutMs: 50_000 },
+  );
+  await eventually(
+    async () =>
+      expect(await figures()).toContain(
+        `tocsin_sink_lag_records{state="paused",topic_id="${topic.id}",sink_id="${id}"} 1`,
+      ),
+    { timeoutMs: 50_000 },
+  );
+  expect(await figures()).toMatch(/^tocsin_sink_lag_records\{state="active",topic_id="",sink_id=""\} 0$/m);
+}, 150_000);
+
 test('the lag of consumers is labelled by state, topic ID and consumer', async () => {
   const owner = await createAccount(store, { urls: stack.urls });
   const { id, name } = await createTopic(owner);

@@ -124,10 +124,10 @@ describeUnlessMissing('Apprise', [...missingForApprise(), ...missingForCertifica
       '-b',
       'its message',
       '--attach',
-      'package.json',
+      'tsconfig.json',
       `ntfy://${token}@${host}/${topic.name}`,
     );
-    expect((await newest()).message).toContain('"name": "tocsin"');
+    expect((await newest()).message).toContain('"compilerOptions"');
     await expect(
       apprise('-b', 'x', '--attach', process.execPath, `ntfy://${token}@${host}/${topic.name}`),
     ).rejects.toMatchObject({ code: 1 });

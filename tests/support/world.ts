@@ -143,7 +143,13 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   },
   'POST /api/topics/{topic_id}/sinks': {
     path: (world) => `/api/topics/${world.topic.id}/sinks`,
-    body: () => ({ name: 'tickets', kind: 'webhook', url: 'https://hooks.example.com/' }),
+    // It must have nothing to send.
+    body: () => ({
+      name: 'tickets',
+      kind: 'webhook',
+      url: 'https://hooks.example.com/',
+      filter: { priority_min: 5, tags: ['none'] },
+    }),
   },
   'PATCH /api/topics/{topic_id}/sinks/{sink_id}': {
     path: (world) => `/api/topics/${world.topic.id}/sinks/${world.sink}`,

@@ -3,6 +3,7 @@ import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
+import type { Counter } from 'prom-client';
 import type { SinkClient } from './sink-client.ts';
 
 /** The dependencies of sinks. */
@@ -16,6 +17,8 @@ export interface SinkDeps {
   readonly random: () => number;
   /** Public URL of the API, the source of events. */
   readonly baseUrl: string;
+  /** Requests by kind of the sink and outcome. */
+  readonly requests: Counter<'kind' | 'outcome'>;
   readonly limits: SinkTimes;
   /** Aborted when the notifier closes. */
   readonly closing: AbortSignal;

@@ -111,6 +111,7 @@ async function sendRecord(deps: SinkDeps, held: HeldSink, topic: Topic, record: 
   const verdict = judgeAttempt(attempt, { attempts, failingSince, now, random: deps.random() });
   const { status, error } = resultOf(attempt);
   const outcome = verdict.kind === 'retry' ? 'retrying' : verdict.kind;
+  deps.requests.inc({ kind: sink.kind, outcome });
   held.note({ offset: record.offset, requestId: id, outcome, status, error, attempts, milliseconds, at: now });
   switch (verdict.kind) {
     case 'delivered':
@@ -149,6 +150,7 @@ async function sendTest(deps: SinkDeps, held: HeldSink, topic: Topic): Promise<v
   });
   const { status, error } = resultOf(attempt);
   const outcome = status !== null && status >= 200 && status < 300 ? 'delivered' : 'skipped';
+  deps.requests.inc({ kind: sink.kind, outcome: 'test' });
   held.note({ offset: null, requestId: id, outcome, status, error, attempts: 1, milliseconds, at: deps.clock() });
   await held.save({ testAt: null });
 }

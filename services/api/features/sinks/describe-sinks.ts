@@ -8,5 +8,10 @@ export function describeSinks(
   { history, clock }: Pick<ApiDeps, 'clock' | 'history'>,
   found: readonly Sink[],
 ): Promise<SinkJson[]> {
-  return Promise.all(found.map(async (sink) => toSinkJson(sink, await sinkLag(history, sink, clock()))));
+  return Promise.all(
+    found.map(async (sink) => {
+      const at = { head: (await history.lastOffset(sink.topicId)) + 1, now: clock() };
+      return toSinkJson(sink, await sinkLag((topicId, of) => history.countRecords(topicId, of), sink, at));
+    }),
+  );
 }

@@ -23,7 +23,7 @@ export interface KafkaContext extends KafkaConnection {
 /** A kafkajs client with its own sockets. */
 export interface KafkaClient {
   readonly kafka: Kafka;
-  /** Closes all connections and timers. Pending requests fail immediately. */
+  /** Closes all connections and timers, and allows no new ones. Pending requests fail immediately. */
   destroy(): void;
 }
 
@@ -51,6 +51,7 @@ export function kafkaClient(
   { requestTimeoutMs, retries = 2 }: KafkaClientOptions,
 ): KafkaClient {
   const sockets = new Set<net.Socket>();
+  let isDestroyed = false;
   const brokers = [...connection.brokers].sort(() => Math.random() - 0.5);
   const kafka = new Kafka({
     brokers,
@@ -63,6 +64,8 @@ export function kafkaClient(
     logLevel: connection.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,
     logCreator: () => connection.clientLog,
     socketFactory: ({ host, port, ssl, onConnect }) => {
+      // A call that was under way connects again.
+      if (isDestroyed) throw new Error(closedByTocsin);
       const socket = ssl
         ? tls.connect({ host, port, ...(net.isIP(host) ? {} : { servername: host }), ...(ssl as object) }, onConnect)
         : net.connect({ host, port }, onConnect);
@@ -79,6 +82,7 @@ export function kafkaClient(
   return {
     kafka,
     destroy: () => {
+      isDestroyed = true;
       // kafkajs listens only for 'error' and 'end': without an error it would wait for responses on a closed socket.
       for (const socket of sockets) socket.destroy(new Error(closedByTocsin));
     },

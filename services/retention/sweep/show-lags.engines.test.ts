@@ -5,7 +5,7 @@ import { noLease, nothingLost } from '@tocsin/shared/domain/log/log-consumer.ts'
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
-import { showConsumerLag } from './show-consumer-lag.ts';
+import { showConsumerLag } from './show-lags.ts';
 
 const own = closers();
 afterAll(() => own.closeAll());
