@@ -13,6 +13,7 @@ import {
   countDeletions,
   fixedValues,
   labelsOf,
+  lenientOperations,
   refusalsOf,
   sameTurn,
   turnsOf,
@@ -57,7 +58,12 @@ describeUnlessMissing('Schemathesis', missingForSchemathesis(), () => {
       dir,
       {
         url: target.stack.urls[0]!,
-        config: { ...config, values: anyValues(arranged.things), refusals: refusalsOf(document) },
+        config: {
+          ...config,
+          values: anyValues(arranged.things),
+          refusals: refusalsOf(document),
+          lenient: lenientOperations,
+        },
       },
       inSize,
     );

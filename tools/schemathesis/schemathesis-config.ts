@@ -17,6 +17,8 @@ export interface RunConfig {
   readonly fixed?: Readonly<Record<string, Values<string>>>;
   /** Additional statuses, by operation ID, with which an operation may reject a request that is valid by its schema. */
   readonly refusals: Readonly<Record<string, readonly string[]>>;
+  /** Operation IDs that may accept a request that is invalid by its schema. */
+  readonly lenient?: readonly string[];
 }
 
 /** Statuses that every operation may return for a request that is valid by the schema. */
@@ -32,7 +34,7 @@ const existingShare = 0.8;
  * Renders the configuration as TOML. Streams are read up to their first event, without waiting for events that may not
  * come.
  */
-export function schemathesisConfig({ values = {}, fixed = {}, refusals }: RunConfig): string {
+export function schemathesisConfig({ values = {}, fixed = {}, refusals, lenient = [] }: RunConfig): string {
   return `
 hooks = "rotate_credentials"
 max-stream-events = 1
@@ -82,6 +84,7 @@ ${[...new Set([...Object.keys(fixed), ...Object.keys(refusals)])]
 [[operations]]
 include-operation-id = ${quoted(id)}
 checks.positive_data_acceptance.expected-statuses = ${listed([...usualStatuses, ...(refusals[id] ?? [])])}
+${lenient.includes(id) ? `checks.negative_data_rejection.expected-statuses = ${listed(['2xx', ...refusingStatuses])}` : ''}
 [operations.parameters]
 ${Object.entries(fixed[id] ?? {})
   .map(([name, value]) => `${quoted(name)} = ${quoted(value)}`)
