@@ -18,7 +18,11 @@ describeWithEngines('redis connection counts', ({ redisUrl }) => {
   beforeEach(async () => {
     own = closers();
     redis = new Redis(redisUrl);
-    own.add(() => void redis.disconnect());
+    own.add(async () => {
+      const closed = once(redis, 'end');
+      redis.disconnect();
+      await closed;
+    });
     const place = await newRedisPlace(redisUrl);
     own.add(() => place.remove());
     keyPrefix = place.keyPrefix;
@@ -51,7 +55,8 @@ describeWithEngines('redis connection counts', ({ redisUrl }) => {
     } finally {
       const closed = once(monitor, 'end');
       monitor.disconnect();
-      // It first reads what Redis reported of the other tests' commands.
+      // It would first read what Redis reported of the other tests' commands.
+      monitor.stream.destroy();
       await closed;
     }
   }
