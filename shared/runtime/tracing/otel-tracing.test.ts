@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { unavailable } from '../../domain/errors.ts';
 import { openLogger, type Logger } from '../../platform/logger.ts';
 import { RetryLater } from '../../ports/job-queue.ts';
+import { eventually } from '../../testing/eventually.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '../../testing/start-otlp-receiver.ts';
 import { otelTracing } from './otel-tracing.ts';
 import type { TracingSettings } from './tracing-settings.ts';
@@ -59,6 +60,8 @@ test('continues the given trace context in nested spans, and sends spans with th
     },
   );
   await tracing.close();
+  // A close does not wait for long on a loaded machine.
+  await eventually(() => expect(receiver.spans).toHaveLength(2), { timeoutMs: 30_000 });
   const [inner, outer] = receiver.spans;
   expect(outer).toMatchObject({
     name: 'outer',
@@ -86,6 +89,7 @@ test('links a consumer span to its parent, and starts a new trace without a cont
     tracing.start({ name: 'unknown', kind: 'consumer', parent: null }).end();
   });
   await tracing.close();
+  await eventually(() => expect(receiver.spans).toHaveLength(3), { timeoutMs: 30_000 });
   const [known, unknown, outer] = receiver.spans;
   expect(known).toMatchObject({ traceId, parentSpanId: spanId, links: [{ traceId, spanId }] });
   expect(unknown).toMatchObject({ parentSpanId: '', links: [] });
