@@ -13,8 +13,7 @@ import { patienceMs } from './ledger-run.ts';
 /** The guarantee covers 2,000: TOCSIN_STORM_STREAMS=2000. */
 const streamsMax = Number(process.env['TOCSIN_STORM_STREAMS'] ?? 400);
 const topicsOfStorm = 5;
-/** Streams that come one after another on a loaded machine share fewer reads. */
-const readsMax = 100;
+const readsMax = 50;
 const recoveredMsMax = 10_000;
 /** The application name of the node that receives the storm, as the store shows it. */
 const appName = 'storm';

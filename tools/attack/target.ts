@@ -100,7 +100,7 @@ export async function readOperations(target: Target): Promise<Operation[]> {
 }
 
 /** The longest permitted response time of `/health/live`. The quick form shares the machine with other tests. */
-export const healthMsMax = ({ isQuick }: Pick<Target, 'isQuick'>): number => (isQuick ? 10_000 : 1_000);
+export const healthMsMax = ({ isQuick }: Pick<Target, 'isQuick'>): number => (isQuick ? 2_000 : 1_000);
 
 /** Runs the work and returns the longest response time of `/health/live` meanwhile, measured ten times per second. */
 export async function whileHealthy<T>(

@@ -8,4 +8,9 @@ export interface AllowedTest {
 export const unsteadyAllowedMax = 5;
 
 /** Tests that may fail once and pass on the second run without failing the suite. */
-export const unsteadyAllowed: readonly AllowedTest[] = [];
+export const unsteadyAllowed: readonly AllowedTest[] = [
+  {
+    test: 'tests/faults/outages.test.ts › an installation with ending servers 400 streams that disconnect together resume at another node with fewer than 50 reads of the store',
+    reason: 'a slow store is read more often: 29 to 48 reads on an idle machine, 60 at a load of 17',
+  },
+];
