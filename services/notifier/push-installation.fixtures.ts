@@ -1,5 +1,6 @@
 import { pushQueues } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Device } from '@tocsin/shared/domain/push/device.ts';
+import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
@@ -48,6 +49,8 @@ export interface PushInstallation {
   /** Adds many users in few commits. */
   addSubscribers(topic: Topic, count: number): Promise<string[]>;
   publish(topic: Topic, given?: Partial<Message>): Promise<Message>;
+  /** Appends a record to the log and stores it. */
+  append(topic: Topic, record: LogRecord): Promise<void>;
   /** Resolves when all published messages are expanded and the push queues are empty. */
   idle(): Promise<void>;
   close(): Promise<void>;
@@ -120,6 +123,10 @@ export function openPushInstallation(engines: TestEngines | undefined): Promise<
       },
       addTopic: (given) => documents.insert(topics, newTopic(newId(), given)),
       publish: publishTo,
+      async append({ partition, name }, record) {
+        const offset = await engine.eventLog.append(partition, record, name);
+        await engine.messages.apply([{ partition, offset, record }]);
+      },
       idle: () => waitUntilSettled(installation),
       close: () => own.closeAll(),
     };

@@ -156,8 +156,9 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
       group: notifierGroup,
       collectMs,
       async onBatch(batch) {
-        await sinks.wake(batch);
-        await expandMessages(expanding, batch);
+        // Both must end, because a batch that failed comes again.
+        const outcomes = await Promise.allSettled([sinks.wake(batch), expandMessages(expanding, batch)]);
+        for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
       },
     });
     own.add(() => consumption.close());

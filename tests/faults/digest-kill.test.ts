@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { tmpdir } from 'node:os';
-import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openDocuments } from '@tocsin/shared/open-engine.ts';
@@ -16,14 +12,13 @@ import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/de
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
-import { catchesSignal } from './catches-signal.ts';
+import { jumpingNotifiers, type JumpingNotifiers } from './jumping-notifiers.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
 const readers = Number(process.env['TOCSIN_DIGESTS'] ?? 200);
 const messagesPerReader = 5;
 const hourMs = 3_600_000;
 const patienceMs = 120_000;
-const jumpingClock = new URL('jumping-clock.ts', import.meta.url).href;
 
 describe('killing the notifier while it collects and sends digests, embedded', () => killTests(undefined));
 describeWithEngines('killing the notifier while it collects and sends digests, on a cluster', (engines) =>
@@ -34,35 +29,15 @@ function killTests(engines: TestEngines | undefined): void {
   let own: Closers;
   let place: PushPlace;
   let expo: ExpoSimulator;
-  let clocksDir: string;
-  let aheadMs: number;
+  let notifiers: JumpingNotifiers;
   beforeEach(async () => {
     own = closers();
     place = newPushPlace(engines, own);
     expo = await startExpoSimulator();
     own.add(() => expo.close());
-    clocksDir = mkdtempSync(join(tmpdir(), 'tocsin-clocks-'));
-    own.add(() => rmSync(clocksDir, { recursive: true }));
-    aheadMs = 0;
+    notifiers = jumpingNotifiers(place, { own, env: { EXPO_URL: expo.url } });
   });
   afterEach(() => own.closeAll());
-
-  /** Starts a notifier with the simulated clock. Resolves once the clock can be set. */
-  async function start(): Promise<ChildProcess> {
-    const child = place.startNotifier({
-      EXPO_URL: expo.url,
-      NODE_OPTIONS: `--import=${jumpingClock}`,
-      CLOCKS_DIR: clocksDir,
-      CLOCK_AHEAD_MS: String(aheadMs),
-    });
-    await eventually(() => catchesSignal(child.pid!), { timeoutMs: patienceMs });
-    return child;
-  }
-  const jump = ({ pid }: ChildProcess, ms: number): void => {
-    aheadMs += ms;
-    writeFileSync(join(clocksDir, String(pid)), String(aheadMs));
-    process.kill(pid!, 'SIGUSR2');
-  };
 
   async function arrange(): Promise<Map<string, string>> {
     return place.withEngine(async (engine) => {
@@ -91,7 +66,7 @@ function killTests(engines: TestEngines | undefined): void {
     async () => {
       const userOfToken = await arrange();
       const userIds = [...userOfToken.values()];
-      let child = await start();
+      let child = await notifiers.start();
       const store = await openDocuments(place.config, openLogger('test', 'silent'));
       own.add(() => store.close());
       const { documents } = store;
@@ -99,7 +74,7 @@ function killTests(engines: TestEngines | undefined): void {
       // Killed while it collects.
       await eventually(async () => (await openDigests(documents)).length > 0, { timeoutMs: patienceMs, intervalMs: 2 });
       await endProcess(child, 'SIGKILL');
-      child = await start();
+      child = await notifiers.start();
       const all = readers * messagesPerReader;
       await eventually(
         async () => {
@@ -111,12 +86,12 @@ function killTests(engines: TestEngines | undefined): void {
       expect(expo.pushes).toEqual([]);
 
       // Killed while it sends.
-      jump(child, hourMs + 60_000);
+      notifiers.jump(child, hourMs + 60_000);
       await eventually(() => expo.pushes.length > 0, { timeoutMs: patienceMs, intervalMs: 2 });
       await endProcess(child, 'SIGKILL');
       // The lease of the digests that were under way ends.
-      aheadMs += 2 * 60_000;
-      child = await start();
+      notifiers.aheadMs += 2 * 60_000;
+      child = await notifiers.start();
       await eventually(async () => expect(await openDigests(documents)).toEqual([]), {
         timeoutMs: patienceMs,
         intervalMs: 500,

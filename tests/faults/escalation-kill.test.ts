@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { acknowledgeMessage } from '@tocsin/shared/operations/escalation/acknowledge-message.ts';
@@ -29,7 +25,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
-import { catchesSignal } from './catches-signal.ts';
+import { jumpingNotifiers, type JumpingNotifiers } from './jumping-notifiers.ts';
 import { endProcess, newPushPlace, type PushPlace } from './push-place.ts';
 
 const count = Number(process.env['TOCSIN_ESCALATIONS'] ?? 100);
@@ -41,7 +37,6 @@ const hours = Number(process.env['TOCSIN_ESCALATION_HOURS'] ?? 6);
 const isAcknowledged = (index: number): boolean => index % 2 === 0;
 const ackHour = (index: number): number => 1 + (index % hours);
 const patienceMs = 120_000;
-const jumpingClock = new URL('jumping-clock.ts', import.meta.url).href;
 
 describe('killing the notifier while it escalates, embedded', () => killTests(undefined));
 describeWithEngines('killing the notifier while it escalates, on a cluster', (engines) => killTests(engines));
@@ -50,36 +45,16 @@ function killTests(engines: TestEngines | undefined): void {
   let own: Closers;
   let place: PushPlace;
   let expo: ExpoSimulator;
-  let clocksDir: string;
-  let aheadMs: number;
+  let notifiers: JumpingNotifiers;
 
   beforeEach(async () => {
     own = closers();
     place = newPushPlace(engines, own);
     expo = await startExpoSimulator();
     own.add(() => expo.close());
-    clocksDir = mkdtempSync(join(tmpdir(), 'tocsin-clocks-'));
-    own.add(() => rmSync(clocksDir, { recursive: true }));
-    aheadMs = 0;
+    notifiers = jumpingNotifiers(place, { own, env: { EXPO_URL: expo.url } });
   });
   afterEach(() => own.closeAll());
-
-  const set = ({ pid }: ChildProcess): void => {
-    writeFileSync(join(clocksDir, String(pid)), String(aheadMs));
-    process.kill(pid!, 'SIGUSR2');
-  };
-
-  /** Starts a notifier with the simulated clock. Resolves once the clock can be set. */
-  async function start(): Promise<ChildProcess> {
-    const child = place.startNotifier({
-      EXPO_URL: expo.url,
-      NODE_OPTIONS: `--import=${jumpingClock}`,
-      CLOCKS_DIR: clocksDir,
-      CLOCK_AHEAD_MS: String(aheadMs),
-    });
-    await eventually(() => catchesSignal(child.pid!), { timeoutMs: patienceMs });
-    return child;
-  }
 
   async function arrange(): Promise<{ ids: string[]; topic: Topic }> {
     return place.withEngine(async (engine) => {
@@ -106,7 +81,7 @@ function killTests(engines: TestEngines | undefined): void {
       /** The number of repeats that each message must have had by now. */
       const due = new Map(ids.map((id) => [id, 0]));
       const acknowledgedAt = new Map<string, number>();
-      let child = await start();
+      let child = await notifiers.start();
       await eventually(() => expo.pushes.length >= count, { timeoutMs: patienceMs });
       let killed = 0;
       const store = await openDocuments(place.config, openLogger('test', 'silent'));
@@ -115,19 +90,18 @@ function killTests(engines: TestEngines | undefined): void {
       for (let hour = 1; hour <= hours; hour++) {
         for (const [index, id] of ids.entries())
           if (isAcknowledged(index) && ackHour(index) === hour) {
-            await acknowledge(documents, id, Date.now() + aheadMs);
+            await acknowledge(documents, id, Date.now() + notifiers.aheadMs);
             acknowledgedAt.set(id, expo.pushes.length);
           }
         const waiting = ids.filter((id) => !acknowledgedAt.has(id));
         for (const id of waiting) due.set(id, hour);
         const before = expo.pushes.length;
-        aheadMs += hourMs + 1_000;
-        set(child);
+        notifiers.jump(child, hourMs + 1_000);
         if (killed < kills && waiting.length > 0) {
           await eventually(() => expo.pushes.length > before, { timeoutMs: patienceMs, intervalMs: 2 });
           await endProcess(child, 'SIGKILL');
           killed += 1;
-          child = await start();
+          child = await notifiers.start();
         }
         await eventually(
           async () => {

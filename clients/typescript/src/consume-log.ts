@@ -128,8 +128,6 @@ class LogConsumer {
   async #readWithLease(lease: string, ttl: number): Promise<void> {
     const { signal } = this.#options;
     const held = new AbortController();
-    const onAbort = (): void => held.abort(signal!.reason);
-    signal?.addEventListener('abort', onAbort);
     const lost = new LeaseLost('Lease was lost');
     const headers = { 'X-Lease': lease };
     const extending = setInterval(
@@ -148,12 +146,11 @@ class LogConsumer {
       (ttl * 1_000) / 3,
     );
     try {
-      await this.#read(held.signal, lease);
+      await this.#read(signal === undefined ? held.signal : AbortSignal.any([signal, held.signal]), lease);
     } catch (error) {
       if (error !== lost && !isLost(error)) throw error;
     } finally {
       clearInterval(extending);
-      signal?.removeEventListener('abort', onAbort);
       held.abort(lost);
       await this.#connection.request(`${this.#path}/lease`, { method: 'DELETE', headers }).catch(() => undefined);
     }

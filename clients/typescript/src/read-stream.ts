@@ -33,11 +33,10 @@ export async function* readStream<T>(connection: Connection, options: StreamOpti
   for (let breaks = 0; ;) {
     signal?.throwIfAborted();
     const ended = new AbortController();
-    const onAbort = (): void => ended.abort(signal!.reason);
-    signal?.addEventListener('abort', onAbort);
+    const either = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
     try {
       const response = await connection.retry(
-        () => connection.request(path(), { headers: { Accept: accept }, signal: ended.signal }),
+        () => connection.request(path(), { headers: { Accept: accept }, signal: either }),
         { signal, ...(isEndless && { forMs: Infinity }) },
       );
       yield* parse(readTexts(response, { onText: () => (breaks = 0), end: () => ended.abort() }));
@@ -52,7 +51,6 @@ export async function* readStream<T>(connection: Connection, options: StreamOpti
           retryAfterMs: null,
         });
     } finally {
-      signal?.removeEventListener('abort', onAbort);
       // Also closes the connection when the caller leaves the loop.
       ended.abort();
     }

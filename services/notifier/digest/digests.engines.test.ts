@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { deletionRecord, editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
-import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Subscription } from '@tocsin/shared/domain/push/subscription.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
@@ -52,11 +51,6 @@ describe(`digests, ${engineUnderTest}`, () => {
   const change = async ({ subscription: { id } }: Subscriber, set: Partial<Subscription>) => {
     const stored = (await at.engine.documents.get(subscriptions, id))!;
     await at.engine.documents.update(subscriptions, stored, set);
-  };
-  const append = async (topic: Topic, record: LogRecord) => {
-    const { partition } = topic;
-    const offset = await at.engine.eventLog.append(partition, record, topic.name);
-    await at.engine.messages.apply([{ partition, offset, record }]);
   };
 
   test('collects the priorities 1 to 3 of all topics with the same interval into one push per device', async () => {
@@ -173,8 +167,8 @@ describe(`digests, ${engineUnderTest}`, () => {
     };
     await untilCollected(...Object.values(messages));
     const stored = async ({ id }: { id: string }) => (await at.engine.messages.find(id))!;
-    await append(kept, deletionRecord(await stored(messages.deleted), at.clock()));
-    await append(kept, editRecord(await stored(messages.current), { title: 'After' }, at.clock()));
+    await at.append(kept, deletionRecord(await stored(messages.deleted), at.clock()));
+    await at.append(kept, editRecord(await stored(messages.current), { title: 'After' }, at.clock()));
     await change(ofRead, { lastViewedAt: at.clock() });
     await at.engine.documents.update(topics, (await at.engine.documents.get(topics, lost.id))!, {
       accessLevel: 'private',
@@ -190,7 +184,7 @@ describe(`digests, ${engineUnderTest}`, () => {
     ] as const)
       expect({ name, rows: await reasonsOf(messages[name]) }).toEqual({ name, rows: [['skipped', reason]] });
     // A message that was only in a digest has no notification to replace.
-    await append(kept, deletionRecord(await stored(messages.current), at.clock()));
+    await at.append(kept, deletionRecord(await stored(messages.current), at.clock()));
     await at.idle();
     expect(pushesTo(reader)).toHaveLength(1);
   });
@@ -202,7 +196,7 @@ describe(`digests, ${engineUnderTest}`, () => {
     const [raised, other] = [await at.publish(topic), await at.publish(topic)];
     await untilCollected(raised, other);
     const stored = (await at.engine.messages.find(raised.id))!;
-    await append(topic, editRecord(stored, { priority: 5, requiresAck: true }, at.clock()));
+    await at.append(topic, editRecord(stored, { priority: 5, requiresAck: true }, at.clock()));
     await eventually(() => expect(tokensOf(at, raised.id)).toEqual([reader.device.pushToken]), timeout);
     jump(15 * minuteMs);
     await untilOver(reader);

@@ -4,7 +4,6 @@ import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
 import { fanoutGroup } from '@tocsin/shared/domain/log/log-groups.ts';
 import { deletionRecord, editRecord } from '@tocsin/shared/domain/messages/message-changes.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
-import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import {
   acknowledgeMessage,
@@ -47,18 +46,13 @@ describe(`escalations, ${engineUnderTest}`, () => {
     eventually(() => expect(loudPushesOf(message)).toHaveLength(count), { timeoutMs: 60_000 });
   const untilDone = async (message: Message, repeats: number) =>
     eventually(async () => expect((await escalationOf(message)).state.repeats).toBe(repeats), { timeoutMs: 60_000 });
-  const append = async (topic: Topic, record: LogRecord) => {
-    const { partition } = topic;
-    const offset = await at.engine.eventLog.append(partition, record, topic.name);
-    await at.engine.messages.apply([{ partition, offset, record }]);
-  };
   const by = { by: { kind: 'account', name: 'ada', accountId: null }, note: 'on my way', deviceId: null } as const;
 
   async function acknowledge(message: Message, deviceId: string | null = null): Promise<void> {
     const { documents, messages } = at.engine;
     const deps = { documents, clock: at.clock, makeAckKey: newId };
     await acknowledgeMessage(deps, (await messages.find(message.id))!, { ...by, deviceId }, testAudit);
-    await recordAcknowledgement({ documents, messages, clock: at.clock, append }, message.id);
+    await recordAcknowledgement({ documents, messages, clock: at.clock, append: at.append }, message.id);
   }
 
   test('repeats the push to every device that matches, and no more often than allowed', async () => {
@@ -120,7 +114,7 @@ describe(`escalations, ${engineUnderTest}`, () => {
     const { documents, messages } = at.engine;
     const stored = (await messages.find(message.id))!;
     await withdrawAcknowledgement({ documents, clock: at.clock }, { message: stored, topic }, testAudit);
-    await recordAcknowledgement({ documents, messages, clock: at.clock, append }, message.id);
+    await recordAcknowledgement({ documents, messages, clock: at.clock, append: at.append }, message.id);
     jump(2 * minuteMs);
     await untilPushed(message, 2);
     expect(await escalationOf(message)).toMatchObject({ state: { round: 2 } });
@@ -129,7 +123,7 @@ describe(`escalations, ${engineUnderTest}`, () => {
 
   /** Replaces the message as a publish with its sequence ID does. */
   async function replace(topic: Topic, { id }: Message, to: Pick<Message, 'priority' | 'requiresAck'>): Promise<void> {
-    await append(topic, editRecord((await at.engine.messages.find(id))!, { ...to, message: 'worse' }, at.clock()));
+    await at.append(topic, editRecord((await at.engine.messages.find(id))!, { ...to, message: 'worse' }, at.clock()));
   }
   const raised = { priority: 5, requiresAck: true } as const;
   const lowered = { priority: 3, requiresAck: false } as const;
@@ -220,7 +214,7 @@ describe(`escalations, ${engineUnderTest}`, () => {
     await at.start();
     const [deleted, muted] = [await publishUrgent(topic), await publishUrgent(changed)];
     for (const message of [deleted, muted]) await untilPushed(message, 1);
-    await append(topic, deletionRecord((await at.engine.messages.find(deleted.id))!, at.clock()));
+    await at.append(topic, deletionRecord((await at.engine.messages.find(deleted.id))!, at.clock()));
     const deps = { documents: at.engine.documents, clock: at.clock, makeId: newId };
     await setEscalation(deps, { topicId: changed.id, policy: null }, testAudit);
     await eventually(async () => expect(await escalationOf(muted)).toMatchObject({ dueAt: null, isOpen: true }));

@@ -1,4 +1,3 @@
-import { clockStepMs } from '@tocsin/shared/domain/escalation/escalation-state.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { policyFor, timesOf } from '@tocsin/shared/operations/escalation/escalation-times.ts';
@@ -7,11 +6,10 @@ import { escalationChanges, escalations, type Escalation } from '@tocsin/shared/
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { paginateIndex } from '@tocsin/shared/documents/paginate-index.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { findDue } from '@tocsin/shared/documents/find-due.ts';
 import type { EscalationDeps } from './escalation-deps.ts';
 import { takeDuePages } from './take-due-pages.ts';
 
-/** Escalations per query. */
-const pageSize = 200;
 /** Pages per sweep. */
 const pagesMax = 100;
 /** Escalations that are processed concurrently. */
@@ -30,15 +28,9 @@ export async function sweepEscalations(deps: EscalationDeps): Promise<void> {
   await applyChanges(deps);
   if (!(await deps.engine.jobQueue.hasRoom())) return;
   for (let pages = 0; pages < pagesMax && !deps.closing.aborted; pages++) {
-    const now = deps.clock();
-    const [due, ahead] = await Promise.all([
-      documents.find(escalations, { index: 'byDue', equals: {}, from: 0, to: now, limit: pageSize }),
-      // Decided before the clock was set back.
-      documents.find(escalations, { index: 'byDecision', equals: {}, from: now + clockStepMs + 1, limit: pageSize }),
-    ]);
-    const found = [...new Map([...due, ...ahead].map((one) => [one.id, one])).values()];
+    const { found, isLast } = await findDue(documents, escalations, deps.clock());
     await takeAll(deps, found);
-    if (Math.max(due.length, ahead.length) < pageSize) return;
+    if (isLast) return;
   }
 }
 

@@ -1,9 +1,7 @@
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Deliveries, Delivery, Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import { isHeldBack } from '../sending/hold-back.ts';
-
-/** Rows per lookup in the ledger. */
-const devicesAtOnce = 1_000;
+import { ledgerRows } from '../sending/ledger-rows.ts';
 
 /**
  * Returns the recipients and devices that existed when the message was published and did not receive it. Later
@@ -22,11 +20,8 @@ export async function missedRecipients(
     }));
   const deviceIds = wereThere.flatMap(({ devices }) => devices.map((device) => device.id));
   const over = new Set<string>();
-  for (let start = 0; start < deviceIds.length; start += devicesAtOnce) {
-    const asked = deviceIds.slice(start, start + devicesAtOnce);
-    const rows = await deliveries.find(id, { deviceIds: asked, limit: asked.length });
+  for await (const rows of ledgerRows(deliveries, id, deviceIds))
     for (const row of rows) if (hasNotMissed(row)) over.add(row.deviceId);
-  }
   return wereThere.map((recipient) => ({
     ...recipient,
     devices: recipient.devices.filter((device) => !over.has(device.id)),

@@ -3,14 +3,12 @@ import type { Delivery, Outcome, Recipient } from '@tocsin/shared/ports/deliveri
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { digestItems, digests, type Digest, type DigestItem } from '@tocsin/shared/collections/push/digests.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
+import { ledgerRows } from './ledger-rows.ts';
 import type { Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 import type { Attempt } from './send-push.ts';
 import { dueAfter } from './digest-times.ts';
-
-/** Rows per lookup in the ledger. */
-const devicesAtOnce = 1_000;
 
 /**
  * Collects a message for the digests of recipients who have one; resolves with their subscriptions, which get no push
@@ -29,11 +27,10 @@ export async function collectForDigests(
     .filter(({ settings }) => settings.digest !== null)
     .map((one) => ({ ...one, devices: one.devices.filter(({ platform }) => deps.gateways.has(platform)) }));
   if (wanted.length === 0) return new Set();
-  const rows = await rowsOf(
-    deps,
-    message.id,
-    wanted.flatMap(({ devices }) => devices.map(({ id }) => id)),
-  );
+  const rows = new Map<string, Delivery>();
+  const deviceIds = wanted.flatMap(({ devices }) => devices.map(({ id }) => id));
+  for await (const page of ledgerRows(deps.engine.deliveries, message.id, deviceIds))
+    for (const row of page) rows.set(row.deviceId, row);
   // A push that began before the digest was turned on continues.
   const collected = wanted.filter(({ devices }) => !devices.some(({ id }) => isUnderWay(rows.get(id))));
   const fresh = collected
@@ -44,20 +41,6 @@ export async function collectForDigests(
 }
 
 const isUnderWay = (row: Delivery | undefined): boolean => row?.status === 'pending' || row?.status === 'retrying';
-
-async function rowsOf(
-  { engine: { deliveries } }: PushDeps,
-  messageId: string,
-  deviceIds: readonly string[],
-): Promise<Map<string, Delivery>> {
-  const rows = new Map<string, Delivery>();
-  for (let start = 0; start < deviceIds.length; start += devicesAtOnce) {
-    const asked = deviceIds.slice(start, start + devicesAtOnce);
-    for (const row of await deliveries.find(messageId, { deviceIds: asked, limit: asked.length }))
-      rows.set(row.deviceId, row);
-  }
-  return rows;
-}
 
 /**
  * Stores the items before it makes sure that a digest is due for them, so that a notifier that sends it at this moment

@@ -6,6 +6,7 @@ import { currentRecipients, currentSettings } from './current-recipients.ts';
 import { findReaders } from '@tocsin/shared/operations/topics/find-readers.ts';
 import { collectForDigests } from './collect-for-digests.ts';
 import { holdBack } from './hold-back.ts';
+import { ledgerRows } from './ledger-rows.ts';
 import { loadPush, type Push } from './load-push.ts';
 import type { PushDeps } from './push-deps.ts';
 import { recordOutcomes } from './record-outcomes.ts';
@@ -14,9 +15,6 @@ import { unreadBadges } from './unread-badges.ts';
 
 /** Pushes of older messages have no badge, so that counting does not slow a notifier that lags. */
 const badgeAgeMsMax = 3_000;
-
-/** Rows per lookup in the ledger. */
-const devicesAtOnce = 1_000;
 
 /**
  * A page at a slow provider can take minutes; without a new check, users who lost access or a device's next owner would
@@ -152,9 +150,7 @@ function claimOf(messageId: string, topicId: string, recipient: Recipient, devic
  * throws RetryLater in this case.
  */
 export async function waitForHeld(deps: PushDeps, key: string, unclaimed: readonly string[]): Promise<void> {
-  for (let start = 0; start < unclaimed.length; start += devicesAtOnce) {
-    const deviceIds = unclaimed.slice(start, start + devicesAtOnce);
-    const rows = await deps.engine.deliveries.find(key, { deviceIds, limit: deviceIds.length });
+  for await (const rows of ledgerRows(deps.engine.deliveries, key, unclaimed)) {
     const held = rows.filter(({ status }) => status === 'pending');
     if (held.length === 0) continue;
     const staleAt = Math.max(...held.map(({ updatedAt }) => updatedAt)) + deps.limits.claimStaleMs;

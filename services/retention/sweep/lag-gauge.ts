@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { recordLag, type LogReader } from '@tocsin/shared/operations/messages/record-lag.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 
 /** Readers with a value of their own; the others are summed. */
@@ -7,13 +8,6 @@ const shownMax = 100;
 const readersMax = 100_000;
 /** Scrapes share a measurement for this long. */
 const measuredMs = 30_000;
-
-/** What reads the log of a topic. */
-interface LogReader {
-  readonly topicId: string;
-  /** The next offset to read. */
-  readonly offset: number;
-}
 
 export interface LagGauge<T extends LogReader, Label extends string> {
   readonly name: string;
@@ -25,8 +19,8 @@ export interface LagGauge<T extends LogReader, Label extends string> {
   readonly pages: () => AsyncIterable<readonly T[]>;
   readonly stateOf: (reader: T, now: number) => string;
   readonly labelOf: (reader: T) => string;
-  /** The records that the reader has not read, where `head` is one more than the last offset of its topic. */
-  readonly lagOf: (reader: T, head: number, now: number) => Promise<number>;
+  /** Since when records count as lost, by default now. */
+  readonly lostSince?: (reader: T) => number;
 }
 
 /**
@@ -36,7 +30,7 @@ export interface LagGauge<T extends LogReader, Label extends string> {
  */
 export function showLag<T extends LogReader, Label extends string>(
   registry: Registry,
-  deps: { readonly messages: Pick<Engine['messages'], 'lastOffsets'>; readonly clock: () => number },
+  deps: { readonly messages: Pick<Engine['messages'], 'countRecords' | 'lastOffsets'>; readonly clock: () => number },
   gauge: LagGauge<T, Label>,
 ): void {
   let measuredAt = -Infinity;
@@ -63,7 +57,7 @@ interface MeasuredLag<Label extends string> {
 
 async function measure<T extends LogReader, Label extends string>(
   { messages, clock }: Parameters<typeof showLag>[1],
-  { label, states, pages, stateOf, labelOf, lagOf }: LagGauge<T, Label>,
+  { label, states, pages, stateOf, labelOf, lostSince }: LagGauge<T, Label>,
 ): Promise<MeasuredLag<Label>[]> {
   const now = clock();
   const others = new Map(states.map((state) => [state, 0]));
@@ -86,10 +80,10 @@ async function measure<T extends LogReader, Label extends string>(
   const labelsOf = (state: string, topicId: string, value: string) =>
     ({ state, topic_id: topicId, [label]: value }) as MeasuredLag<Label>['labels'];
   const lags = [...others].map(([state, lag]) => ({ labels: labelsOf(state, '', ''), lag }));
-  for (const { reader, head } of worst)
-    lags.push({
-      labels: labelsOf(stateOf(reader, now), reader.topicId, labelOf(reader)),
-      lag: await lagOf(reader, head, now),
-    });
+  for (const { reader, head } of worst) {
+    const at = { head, since: lostSince?.(reader) ?? now };
+    const { lag } = await recordLag((topicId, of) => messages.countRecords(topicId, { ...of, now }), reader, at);
+    lags.push({ labels: labelsOf(stateOf(reader, now), reader.topicId, labelOf(reader)), lag });
+  }
   return lags;
 }

@@ -1,9 +1,6 @@
 import type { Registry } from 'prom-client';
-import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
-import type { Sink } from '@tocsin/shared/domain/sinks/sink.ts';
-import { sinkStates } from '@tocsin/shared/domain/sinks/sink.ts';
-import { consumerLag } from '@tocsin/shared/operations/messages/consumer-lag.ts';
-import { sinkLag } from '@tocsin/shared/operations/sinks/sink-lag.ts';
+import { lostSince, type LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
+import { sinkStates, type Sink } from '@tocsin/shared/domain/sinks/sink.ts';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
 import { sinks } from '@tocsin/shared/collections/sinks/sinks.ts';
 import { paginateIndex } from '@tocsin/shared/documents/paginate-index.ts';
@@ -38,8 +35,7 @@ export function showConsumerLag(registry: Registry, { engine: { documents, messa
         }),
       stateOf: ({ updatedAt }, now) => (updatedAt > now - activeMs ? 'active' : 'idle'),
       labelOf: ({ name }) => name,
-      lagOf: async (consumer, head, now) =>
-        (await consumerLag((topicId, of) => messages.countRecords(topicId, { ...of, now }), consumer, head)).lag,
+      lostSince,
     },
   );
 }
@@ -63,8 +59,6 @@ export function showSinkLag(registry: Registry, { engine: { documents, messages 
         }),
       stateOf: ({ state }) => state,
       labelOf: ({ id }) => id,
-      lagOf: (sink, head, now) =>
-        sinkLag((topicId, of) => messages.countRecords(topicId, { ...of, now }), sink, { head, now }),
     },
   );
 }

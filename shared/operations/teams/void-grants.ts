@@ -1,6 +1,6 @@
 import type { Change } from '../../domain/change.ts';
 import type { TeamMember } from '../../domain/teams/team.ts';
-import { write, type Documents } from '../../ports/documents.ts';
+import { write, type Collection, type Document, type Documents } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';
 import { topicTokens } from '../../collections/credentials.ts';
 import { sinks } from '../../collections/sinks/sinks.ts';
@@ -12,6 +12,8 @@ import { updateWith } from '../../documents/update-with.ts';
 import { restartedSink } from '../../domain/sinks/sink.ts';
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 
+type Member = Pick<TeamMember, 'teamId' | 'userId'>;
+
 /**
  * Removes the tokens that the member created for the team's topics and the invites that the member sent, and pauses the
  * sinks that the member created for these topics. Call it before the member loses the right to manage the team, so that
@@ -19,75 +21,65 @@ import { removeTopicToken } from '../credentials/remove-topic-token.ts';
  * anyway, because they depend on the right of their creator. Resolves with the changes that the caller reports to the
  * nodes.
  */
-export async function voidGrants(
-  documents: Documents,
-  member: Pick<TeamMember, 'teamId' | 'userId'>,
-  audit: Audit,
-): Promise<Change[]> {
+export async function voidGrants(documents: Documents, member: Member, audit: Audit): Promise<Change[]> {
   await cancelInvites(documents, member, audit);
   await pauseSinks(documents, member, audit);
   const changes: Change[] = [];
-  for await (const created of paginateIndex(documents, topicTokens, {
-    index: 'byCreator',
-    equals: { createdBy: member.userId },
-    valueOf: ({ createdAt }) => createdAt,
-    next: (createdAt) => createdAt + 1,
-  })) {
-    for (const token of await ofTeam(documents, member.teamId, created)) {
-      await removeTopicToken(documents, token, audit);
-      changes.push({ kind: 'topic-token', secretHash: token.secretHash });
-    }
+  for await (const token of createdForTeam(documents, topicTokens, member)) {
+    await removeTopicToken(documents, token, audit);
+    changes.push({ kind: 'topic-token', secretHash: token.secretHash });
   }
   return changes;
 }
 
-async function ofTeam<T extends { readonly topicId: string }>(
-  documents: Documents,
-  teamId: string,
-  created: readonly T[],
-): Promise<T[]> {
-  const found = await documents.pick(topics, [...new Set(created.map(({ topicId }) => topicId))], ['teamId']);
-  const ofTeamIds = new Set(found.filter((topic) => topic.teamId === teamId).map(({ id }) => id));
-  return created.filter(({ topicId }) => ofTeamIds.has(topicId));
+/** What a member created for topics. */
+interface Created extends Document {
+  readonly topicId: string;
+  readonly createdBy: string;
+  readonly createdAt: number;
 }
 
-/** They may lead to the former manager. Another manager can activate them. */
-async function pauseSinks(
+/** What the member created for the topics of the team. The collection has the index `byCreator`. */
+async function* createdForTeam<T extends Created>(
   documents: Documents,
-  { teamId, userId }: Pick<TeamMember, 'teamId' | 'userId'>,
-  audit: Audit,
-): Promise<void> {
-  for await (const created of paginateIndex(documents, sinks, {
+  collection: Collection<T>,
+  { teamId, userId }: Member,
+): AsyncGenerator<T> {
+  const equals: Partial<Created> = { createdBy: userId };
+  for await (const created of paginateIndex(documents, collection, {
     index: 'byCreator',
-    equals: { createdBy: userId },
+    equals: equals as Partial<T>,
     valueOf: ({ createdAt }) => createdAt,
     next: (createdAt) => createdAt + 1,
   })) {
-    for (const { id } of await ofTeam(documents, teamId, created)) {
-      await retryStale(async () => {
-        const sink = await documents.get(sinks, id);
-        if (sink?.state !== 'active') return;
-        const stateReason = 'Its creator does not manage the topic any more';
-        await updateWith(documents, sinks, sink, {
-          // A requested test is still due.
-          set: restartedSink(sink, { state: 'paused', stateReason }, sink.testAt ?? 0),
-          otherWrites: audit({
-            action: 'sink.changed',
-            subject: { id, name: sink.name },
-            within: { type: 'topic', id: sink.topicId },
-            details: { fields: ['state'] },
-          }),
-        });
-      });
-    }
+    const found = await documents.pick(topics, [...new Set(created.map(({ topicId }) => topicId))], ['teamId']);
+    const ofTeam = new Set(found.filter((topic) => topic.teamId === teamId).map(({ id }) => id));
+    yield* created.filter(({ topicId }) => ofTeam.has(topicId));
   }
 }
 
-async function cancelInvites(
-  documents: Documents,
-  { teamId, userId }: Pick<TeamMember, 'teamId' | 'userId'>,
-  audit: Audit,
-): Promise<void> {
+/** They may lead to the former manager. Another manager can activate them. */
+async function pauseSinks(documents: Documents, member: Member, audit: Audit): Promise<void> {
+  const stateReason = 'Its creator does not manage the topic any more';
+  for await (const { id } of createdForTeam(documents, sinks, member)) {
+    await retryStale(async () => {
+      const sink = await documents.get(sinks, id);
+      if (sink?.state !== 'active') return;
+      await updateWith(documents, sinks, sink, {
+        // A requested test is still due.
+        set: restartedSink(sink, { state: 'paused', stateReason }, sink.testAt ?? 0),
+        otherWrites: audit({
+          action: 'sink.changed',
+          subject: { id, name: sink.name },
+          within: { type: 'topic', id: sink.topicId },
+          details: { fields: ['state'] },
+        }),
+      });
+    });
+  }
+}
+
+async function cancelInvites(documents: Documents, { teamId, userId }: Member, audit: Audit): Promise<void> {
   for await (const sent of paginateIndex(documents, teamInvites, {
     index: 'byInviter',
     equals: { invitedById: userId },

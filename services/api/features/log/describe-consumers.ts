@@ -1,5 +1,5 @@
-import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
-import { consumerLag } from '@tocsin/shared/operations/messages/consumer-lag.ts';
+import { lostSince, type LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
+import { recordLag } from '@tocsin/shared/operations/messages/record-lag.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { toConsumerJson, type ConsumerJson } from '@tocsin/shared/wire/consumer.ts';
 import type { ApiDeps } from '../../api-deps.ts';
@@ -13,7 +13,8 @@ export async function describeConsumers(
   const head = (await deps.history.lastOffset(topic.id)) + 1;
   const described: ConsumerJson[] = [];
   for (const consumer of consumers) {
-    const { lag, expired } = await consumerLag((id, of) => deps.history.countRecords(id, of), consumer, head);
+    const at = { head, since: lostSince(consumer) };
+    const { lag, expired } = await recordLag((id, of) => deps.history.countRecords(id, of), consumer, at);
     described.push(toConsumerJson(consumer, { head, lag, lost: (consumer.lost ?? 0) + expired }));
   }
   return described;

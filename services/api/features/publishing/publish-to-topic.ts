@@ -1,4 +1,5 @@
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { toMessageJson } from '@tocsin/shared/wire/message.ts';
 import { publishedSchema, toWaitingJson } from '@tocsin/shared/wire/scheduled-message.ts';
@@ -22,31 +23,54 @@ export function publishToTopic(deps: PublishDeps, method: 'POST' | 'PUT'): Route
     method,
     path: '/{topic}',
     summary: 'Publish a message to a topic',
+    ...textPublish(deps),
+    success: { ...textPublished, schema: publishedSchema },
+    errors: publishErrors,
+    handle: (context, { loaded: topic }) => publishText(deps, context, { topic }),
+  });
+}
+
+/** What the routes have in common whose body is the text. */
+export const textPublish = (deps: Pick<PublishDeps, 'clock' | 'directory'>) =>
+  ({
     audience: 'anyone',
     scope: 'publish',
     isTopicRoute: true,
     readsBody: true,
     reads: textPublishInputs,
-    success: {
-      status: 200,
-      schema: publishedSchema,
-      description: publishedMeaning,
-      headers: { ...replayedHeader, ...ignoredHeader },
-    },
-    errors: publishErrors,
-    load: (context) => loadWritableTopic(deps, context.caller, context.params['topic']!),
-    async handle(context, { loaded: topic }) {
-      const fields = await readFields(context);
-      const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
-      const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
-      const body = await publishedJson(deps, context.caller, { published, topic });
-      return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context)) });
-    },
-  });
+    load: (context: RequestContext) => loadWritableTopic(deps, context.caller, context.params['topic']!),
+  }) as const;
+
+/** Their success, without its schema. */
+export const textPublished = {
+  status: 200,
+  description: publishedMeaning,
+  headers: { ...replayedHeader, ...ignoredHeader },
+} as const;
+
+export interface TextPublish {
+  readonly topic: Topic;
+  /** Replace those of the request. */
+  readonly fields?: Partial<MessageFields>;
+  /** Additional fields of the response. */
+  readonly more?: (message: Message) => object;
+}
+
+/** Publishes the text of a request. */
+export async function publishText(
+  deps: PublishDeps,
+  context: RequestContext,
+  { topic, fields, more }: TextPublish,
+): Promise<Reply> {
+  const input = { ...(await readFields(context)), ...fields };
+  const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
+  const published = await publishMessage(deps, context.caller, { topic, fields: input, idempotencyKey });
+  const body = { ...(await publishedJson(deps, context.caller, { published, topic })), ...more?.(published.message) };
+  return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context)) });
 }
 
 /** The fields of a publish whose body is the text or, with a template, a webhook. */
-export async function readFields(context: RequestContext): Promise<MessageFields> {
+async function readFields(context: RequestContext): Promise<MessageFields> {
   const bytes = await readBody(context.request);
   const sources = sourcesOf(context);
   const template = fieldOf(sources, 'template');

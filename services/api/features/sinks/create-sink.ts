@@ -1,7 +1,7 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { sinkKinds, sinkLimits, type Sink } from '@tocsin/shared/domain/sinks/sink.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import { sinkPolicyOf, sinkUrlFault } from '@tocsin/shared/platform/sink-urls.ts';
+import { sinkPolicyOf } from '@tocsin/shared/platform/sink-urls.ts';
 import { wakeSinks } from '@tocsin/shared/operations/sinks/wake-sinks.ts';
 import { makeWebhookSecret } from '@tocsin/shared/platform/secrets.ts';
 import { write, type Write } from '@tocsin/shared/ports/documents.ts';
@@ -17,7 +17,7 @@ import { loadManagedTopic } from '../../http/load-topic.ts';
 import { requireOwnAccount } from '../../http/require-own-account.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeSinks } from './describe-sinks.ts';
-import { noFilter, offsetField, sinkFields } from './sink-fields.ts';
+import { noFilter, offsetField, requireSinkUrl, sinkFields } from './sink-fields.ts';
 
 const body = z
   .object({
@@ -54,8 +54,7 @@ export function createSink(
     errors: { 403: 'The caller does not manage the topic, or it has 20 sinks.' },
     load: loadManagedTopic(deps.directory),
     async handle(context, { loaded: topic, body: fields }) {
-      const fault = sinkUrlFault(fields.url, policy);
-      if (fault !== null) throw new AppError('unprocessable', `url: ${fault}`);
+      requireSinkUrl(fields.url, policy);
       const { from = 'now' } = fields;
       const first = from === 'now' ? (await deps.history.lastOffset(topic.id)) + 1 : from === 'start' ? 0 : from;
       const sink: Sink = {

@@ -1,5 +1,5 @@
 import type { Sink } from '@tocsin/shared/domain/sinks/sink.ts';
-import { sinkLag } from '@tocsin/shared/operations/sinks/sink-lag.ts';
+import { recordLag } from '@tocsin/shared/operations/messages/record-lag.ts';
 import { toSinkJson, type SinkJson } from '@tocsin/shared/wire/sink.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 
@@ -10,8 +10,9 @@ export function describeSinks(
 ): Promise<SinkJson[]> {
   return Promise.all(
     found.map(async (sink) => {
-      const at = { head: (await history.lastOffset(sink.topicId)) + 1, now: clock() };
-      return toSinkJson(sink, await sinkLag((topicId, of) => history.countRecords(topicId, of), sink, at));
+      const at = { head: (await history.lastOffset(sink.topicId)) + 1, since: clock() };
+      const { lag } = await recordLag((topicId, of) => history.countRecords(topicId, of), sink, at);
+      return toSinkJson(sink, lag);
     }),
   );
 }

@@ -1,7 +1,8 @@
+import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { ContentFilter } from '@tocsin/shared/domain/messages/content-filter.ts';
 import { filterLimits } from '@tocsin/shared/domain/messages/message-filter.ts';
 import { headersFault, sinkLimits } from '@tocsin/shared/domain/sinks/sink.ts';
-import { sinkUrlCharactersMax } from '@tocsin/shared/platform/sink-urls.ts';
+import { sinkUrlCharactersMax, sinkUrlFault, type SinkPolicy } from '@tocsin/shared/platform/sink-urls.ts';
 import { z } from 'zod';
 import { textField } from '../../http/fields.ts';
 import { textQuery, textQueryMeaning } from '../../http/filtering/filter-fields.ts';
@@ -45,6 +46,12 @@ export const sinkFields = {
   filter: filterField,
   headers: headersField.describe('Additional headers of each request. They are shown to all managers of the topic.'),
 };
+
+/** Throws 422 for a URL that sinks may not have. */
+export function requireSinkUrl(url: string, policy: SinkPolicy): void {
+  const fault = sinkUrlFault(url, policy);
+  if (fault !== null) throw new AppError('unprocessable', `url: ${fault}`);
+}
 
 /** The filter of a sink without conditions. */
 export const noFilter: ContentFilter = { priorityMin: null, priorityMax: null, tags: [], text: null };

@@ -1,9 +1,8 @@
 import { sinks } from '@tocsin/shared/collections/sinks/sinks.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { updateWith } from '@tocsin/shared/documents/update-with.ts';
-import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { restartedSink, type Sink } from '@tocsin/shared/domain/sinks/sink.ts';
-import { sinkPolicyOf, sinkUrlFault } from '@tocsin/shared/platform/sink-urls.ts';
+import { sinkPolicyOf } from '@tocsin/shared/platform/sink-urls.ts';
 import type { Changes } from '@tocsin/shared/ports/documents.ts';
 import { sinkSchema } from '@tocsin/shared/wire/sink.ts';
 import { z } from 'zod';
@@ -12,7 +11,7 @@ import { auditOf } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { describeSinks } from './describe-sinks.ts';
 import { findSink, loadManagedSink } from './load-sink.ts';
-import { offsetField, sinkFields } from './sink-fields.ts';
+import { offsetField, requireSinkUrl, sinkFields } from './sink-fields.ts';
 
 const body = z.object({
   name: sinkFields.name.optional(),
@@ -40,8 +39,7 @@ export function updateSink(
     success: { status: 200, schema: sinkSchema, description: 'The sink' },
     load: loadManagedSink(deps),
     async handle(context, { loaded, body: fields }) {
-      const fault = fields.url === undefined ? null : sinkUrlFault(fields.url, policy);
-      if (fault !== null) throw new AppError('unprocessable', `url: ${fault}`);
+      if (fields.url !== undefined) requireSinkUrl(fields.url, policy);
       const { documents } = deps.engine;
       const sink = await retryStale(async () => {
         const stored = await findSink(documents, loaded.topic.id, loaded.sink.id);
