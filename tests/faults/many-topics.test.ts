@@ -21,6 +21,9 @@ const topicCount = Number(process.env['TOCSIN_TOPICS'] ?? 3_000);
 const streamCount = Number(process.env['TOCSIN_TOPIC_STREAMS'] ?? 600);
 /** Several rounds of the work that a node repeats: access checks, counts of connections, checks for lost records. */
 const watchedMs = 6_000;
+/** Work that follows the last message, such as jobs of a loaded machine, can fall into a watch, but not into all. */
+const idleWatches = 3;
+const requestsMax = 100;
 const patienceMs = 120_000;
 /** Of each test; two busy cores store 100 topics per second and open 20 streams per second. */
 const timeoutMs = 400_000 + 10 * topicCount + 50 * streamCount;
@@ -117,6 +120,16 @@ async function watch(stack: Stack, counter: EngineRequestCounter | undefined): P
   return { cpu, redis, mongo: Object.values(mongo).reduce((sum, count) => sum + count, 0) };
 }
 
+/** Watches until open streams cost few requests, at most three times. Returns the last load. */
+async function watchIdle(stack: Stack, counter: EngineRequestCounter | undefined, without: Load): Promise<Load> {
+  let idle = await watch(stack, counter);
+  for (let n = 1; n < idleWatches && costOf(idle, without) >= requestsMax; n += 1) idle = await watch(stack, counter);
+  return idle;
+}
+
+/** The additional requests per second to the engine that gets more. */
+const costOf = (idle: Load, without: Load) => Math.max(idle.mongo - without.mongo, idle.redis - without.redis);
+
 const pages = [
   '/health/ready',
   '/api/topics/public?limit=100',
@@ -146,7 +159,7 @@ async function measure(stack: Stack, counter?: EngineRequestCounter) {
   const without = await watch(stack, counter);
   const streams = await openStreams(url, ({ id }) => arrivals.set(id, performance.now()));
   const delays = await publishToAll(url, streams, arrivals);
-  const idle = await watch(stack, counter);
+  const idle = await watchIdle(stack, counter, without);
   const begunAt = performance.now();
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const metricsMs = performance.now() - begunAt;
@@ -205,8 +218,7 @@ describeWithOwnEngines('on a cluster', () => {
       const counter = new EngineRequestCounter({ mongoUrl: engines.mongo.url, redisUrl });
       own.add(() => counter.close());
       const { without, idle } = await measure(stack, counter);
-      expect(idle.mongo - without.mongo).toBeLessThan(100);
-      expect(idle.redis - without.redis).toBeLessThan(100);
+      expect(costOf(idle, without)).toBeLessThan(requestsMax);
     },
     timeoutMs,
   );
