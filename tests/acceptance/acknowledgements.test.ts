@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { createTopic, made } from '../support/stack.ts';
 import { useStack, type Caller, type Person } from '../support/use-stack.ts';
 
@@ -135,10 +134,8 @@ test('lists what waits, oldest first, with the next repeat and step', async () =
   const first = await publish(topic.name, 5);
   const second = await publish(another.name, 4);
   const list = async (caller: Person, query = '') => (await caller.get(`/api/messages/unacknowledged${query}`)).body;
-  await eventually(async () => {
-    const ids = (await list(owner)).map(({ id }: { id: string }) => id);
-    expect(ids.filter((id: string) => id === first.id || id === second.id)).toEqual([first.id, second.id]);
-  });
+  const ids = (await list(owner)).map(({ id }: { id: string }) => id);
+  expect(ids.filter((id: string) => id === first.id || id === second.id)).toEqual([first.id, second.id]);
   const [waiting] = await list(owner, `?topic=${topic.name}`);
   expect(waiting).toMatchObject({ id: first.id, requires_ack: true, repeats: 0, next_step: { number: 1 } });
   const sentAt = Date.parse(first.timestamp);

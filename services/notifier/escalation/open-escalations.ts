@@ -2,9 +2,10 @@ import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { endEscalation } from '@tocsin/shared/domain/escalation/escalation-state.ts';
 import { hasEscalation } from '@tocsin/shared/domain/messages/message.ts';
 import { newEscalation, policyFor, timesOf } from '@tocsin/shared/operations/escalation/escalation-times.ts';
+import { openEscalation } from '@tocsin/shared/operations/escalation/open-escalation.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
-import { UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { escalations } from '@tocsin/shared/collections/escalation/escalations.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 
@@ -33,7 +34,7 @@ export async function openEscalations({ documents, clock }: OpenDeps, records: r
       await Promise.all(
         some.slice(from, from + insertsMax).map((message) => {
           const policy = policyFor(topicsById.get(message.topicId) ?? null, message.priority);
-          return insertUnlessKnown(documents, newEscalation(message, policy, { now: clock(), ackKey: makeSecret() }));
+          return openEscalation(documents, newEscalation(message, policy, { now: clock(), ackKey: makeSecret() }));
         }),
       );
   }
@@ -51,13 +52,4 @@ export async function endDeleted({ documents, clock }: OpenDeps, records: readon
         const { state, unrecordedAt } = ended;
         await documents.update(escalations, stored, { state, unrecordedAt, ...timesOf(null, ended) });
       });
-}
-
-async function insertUnlessKnown(documents: Documents, made: ReturnType<typeof newEscalation>): Promise<void> {
-  try {
-    await documents.insert(escalations, made);
-  } catch (error) {
-    // From the same record before, or from an acknowledgement that was faster.
-    if (!(error instanceof UniqueKeyViolation)) throw error;
-  }
 }

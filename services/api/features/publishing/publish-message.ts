@@ -5,12 +5,19 @@ import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message, StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { lifetimeMsOf, retentionDaysOf, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { within } from '@tocsin/shared/async/within.ts';
+import { newEscalation, policyFor } from '@tocsin/shared/operations/escalation/escalation-times.ts';
+import { openEscalation } from '@tocsin/shared/operations/escalation/open-escalation.ts';
+import { makeSecret } from '@tocsin/shared/platform/secrets.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { rateLimitHeaders, requireBudget } from '../../http/rate-limit.ts';
 import type { MessageFields } from './message-fields.ts';
 import { replaceInSequence, resolveSequences } from './replace-in-sequence.ts';
 import { findKey, type Reservation } from './reserve-key.ts';
 import { storeScheduled } from './store-scheduled.ts';
+
+/** How long a publish waits until its escalation is open. */
+const openWithinMs = 1_000;
 
 export type PublishDeps = Pick<
   ApiDeps,
@@ -122,7 +129,7 @@ function newMessage(
  * `unavailable`: the outcome is then unknown.
  */
 export async function appendMessage(
-  deps: Pick<ApiDeps, 'engine' | 'inlineStore'>,
+  deps: Pick<ApiDeps, 'clock' | 'engine' | 'inlineStore' | 'log'>,
   topic: Topic,
   message: Message,
 ): Promise<StoredMessage> {
@@ -134,8 +141,27 @@ export async function appendMessage(
     ...(nodeId === undefined ? {} : { waitingNode: nodeId }),
   };
   const offset = await deps.engine.eventLog.append(topic.partition, record, topic.name);
-  await deps.inlineStore.store({ partition: topic.partition, offset, record });
+  await Promise.all([
+    deps.inlineStore.store({ partition: topic.partition, offset, record }),
+    message.requiresAck ? openSoon(deps, topic, message) : undefined,
+  ]);
   return { ...message, offset };
+}
+
+/**
+ * Opens the escalation, so that the message is among the unacknowledged ones after the response. The notifier opens it
+ * otherwise, so a failure or a slow store does not fail the publish.
+ */
+async function openSoon(
+  { clock, engine: { documents }, log }: Pick<ApiDeps, 'clock' | 'engine' | 'log'>,
+  topic: Topic,
+  message: Message,
+): Promise<void> {
+  const made = { now: clock(), ackKey: makeSecret() };
+  const opened = openEscalation(documents, newEscalation(message, policyFor(topic, message.priority), made));
+  await within(openWithinMs, 'the escalation', opened).catch((error: unknown) =>
+    log.debug({ err: error, messageId: message.id }, 'escalation not opened, leaving it to the notifier'),
+  );
 }
 
 /** Throws 422 for a lifetime beyond the topic's retention. */
