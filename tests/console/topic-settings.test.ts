@@ -47,7 +47,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const { name } = await createTopic(owner, { access_level: 'private' });
     const page = await openSettings(owner, name);
     await page.getByText('Create a token …').click();
-    await page.getByLabel('Name', { exact: true }).last().fill('backup script');
+    await page.getByRole('region', { name: 'Tokens' }).getByLabel('Name', { exact: true }).fill('backup script');
     await page.getByRole('button', { name: 'Create token' }).click();
     const token = (await page.locator('.new-secret code').first().textContent())!;
     const lines = await page.locator('.new-secret code').allTextContents();

@@ -4,7 +4,7 @@ import { CopyLine } from './copy-line.tsx';
 import type { Snippets } from './snippets.ts';
 
 interface NewSecretProps {
-  readonly kind: 'key' | 'token';
+  readonly kind: 'key' | 'token' | 'signing secret';
   /** The name that the user gave it. */
   readonly name: string;
   readonly secret: string;

@@ -93,13 +93,14 @@ interface ConsumerRowProps extends Pick<ConsumerListProps, 'topic' | 'open'> {
 }
 
 function ConsumerRow({ topic, consumer, open }: ConsumerRowProps) {
-  const { name, offset, lag, updated_at } = consumer;
+  const { name, offset, lag, lost, updated_at } = consumer;
   return (
     <li class="consumer">
       <div class="grow">
         <div dir="auto">{name}</div>
         <div class="soft">
-          offset {offset} · {lagText(lag)} · stored {timeAgo(updated_at)}
+          offset {offset} · {lagText(lag)} · {lost > 0 && `${lost.toLocaleString()} lost · `}stored{' '}
+          {timeAgo(updated_at)}
         </div>
       </div>
       <div class="consumer-actions">
@@ -135,8 +136,11 @@ function ConsumerRow({ topic, consumer, open }: ConsumerRowProps) {
   );
 }
 
-/** `lag` counts offsets, which other topics share. */
-const lagText = (lag: number): string => (lag === 0 ? 'no lag' : `lag at most ${lag.toLocaleString()}`);
+/** A lag beyond this is an upper bound. */
+const countedLagMax = 10_000;
+
+const lagText = (lag: number): string =>
+  lag === 0 ? 'no lag' : `lag ${lag > countedLagMax ? 'at most ' : ''}${lag.toLocaleString()}`;
 
 function ConsumerLines({ topic, consumer }: { readonly topic: string; readonly consumer: Consumer }) {
   return (

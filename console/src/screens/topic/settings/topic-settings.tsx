@@ -6,10 +6,11 @@ import { useLoad } from '../../../parts/use-load.ts';
 import { TopicSubpage } from '../topic-subpage.tsx';
 import { Escalation } from './escalation/escalation.tsx';
 import { DeleteTopic } from './delete-topic.tsx';
+import { Sinks } from './sinks/sinks.tsx';
 import { TopicForm } from './topic-form.tsx';
 import { TopicTokens } from './topic-tokens.tsx';
 
-/** Settings and tokens of a topic, for accounts that can manage it. */
+/** Settings, tokens and sinks of a topic, for accounts that can manage it. */
 export function TopicSettings({ item: name }: { readonly item: string }) {
   const { loaded, reload } = useLoad(() => call<Topic>('GET', `/api/topics/${encodeURIComponent(name)}`), name);
   return (
@@ -21,6 +22,7 @@ export function TopicSettings({ item: name }: { readonly item: string }) {
               <TopicForm topic={topic} onChanged={reload} />
               <Escalation topic={topic} />
               <TopicTokens topic={topic} />
+              <Sinks topic={topic} />
               <DeleteTopic topic={topic} />
             </>
           ) : (
