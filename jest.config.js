@@ -43,6 +43,7 @@ const patientFaults = [
   'restored-cluster',
   'retention-kill',
   'second-server',
+  'sink-kill',
 ].map((name) => `/tests/faults/${name}.test.ts`);
 
 /** Tests of the shared stack that TOCSIN_ENGINE names. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { Webhook } from 'standardwebhooks';
@@ -31,6 +32,13 @@ const publishAll = async (owner: Person, topic: string, texts: readonly string[]
   for (const text of texts) ids.push((await made(owner.publish(topic, text))).id);
   return ids;
 };
+/** Sends a response whose headers arrive byte by byte and never end. */
+function sendSlowly(response: ServerResponse): void {
+  const start = 'HTTP/1.1 200 OK\r\nX-Padding: ';
+  let sent = 0;
+  const timer = setInterval(() => response.socket?.write(start[sent++] ?? '.'), 100);
+  response.on('close', () => clearInterval(timer));
+}
 const textsOf = ({ requests }: Receiver) => requests.map(({ event }) => event.data.message.message);
 
 test('a sink shows its secret once, and is read, listed, changed and deleted', async () => {
@@ -278,11 +286,13 @@ describe('delivery', () => {
     );
   });
 
-  test('a receiver that redirects, answers endlessly or never delays only its own sink', async () => {
+  test('a receiver that redirects, answers endlessly, byte by byte or never delays only its own sink', async () => {
     const { owner, topic } = await ownTopic();
     const receiver = await receivers.start();
     receiver.respond((response, { path }) => {
       if (path === '/redirect') response.writeHead(302, { Location: `${receiver.url}/secret` }).end();
+      else if (path === '/metadata') response.writeHead(307, { Location: 'http://169.254.169.254/latest/' }).end();
+      else if (path === '/bytes') sendSlowly(response);
       else if (path === '/endless') {
         response.writeHead(200);
         const send = (): void => void (response.writableEnded || response.write(Buffer.alloc(65_536), send));
@@ -290,7 +300,7 @@ describe('delivery', () => {
       } else if (path !== '/silent') response.writeHead(200).end();
     });
     const sinks = new Map<string, string>();
-    for (const name of ['redirect', 'endless', 'silent', 'good'])
+    for (const name of ['redirect', 'metadata', 'endless', 'bytes', 'silent', 'good'])
       sinks.set(name, (await made(owner.post(pathOf(topic), { ...hook, url: `${receiver.url}/${name}` }))).id);
     await publishAll(owner, topic.name, ['one', 'two']);
     const at = (name: string) => receiver.requests.filter(({ path }) => path === `/${name}`);
@@ -301,8 +311,10 @@ describe('delivery', () => {
     const lastOf = async (name: string) =>
       (await owner.get(`${pathOf(topic, sinks.get(name)!)}/deliveries`)).body[0] as object;
     await until(async () => {
-      expect(await lastOf('silent')).toMatchObject({ outcome: 'retrying', status: null, error: 'timeout' });
+      for (const name of ['silent', 'bytes'])
+        expect(await lastOf(name)).toMatchObject({ outcome: 'retrying', status: null, error: 'timeout' });
       expect(await lastOf('redirect')).toMatchObject({ outcome: 'retrying', status: 302 });
+      expect(await lastOf('metadata')).toMatchObject({ outcome: 'retrying', status: 307 });
     });
     expect(at('secret')).toEqual([]);
   }, 90_000);

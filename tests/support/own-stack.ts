@@ -4,6 +4,7 @@ import {
   startClusterStack,
   startEmbeddedStack,
   type ClusterLayout,
+  type Replicas,
   type Stack,
 } from '../../tools/stack/start-stack.ts';
 
@@ -23,6 +24,7 @@ export function startStackOn(
   engines: TestEngines | undefined,
   env: Record<string, string>,
   layout: ClusterLayout,
+  replicas: Replicas = {},
 ): Promise<Stack> {
   if (engines === undefined) return startEmbeddedStack({ env });
   const run = randomBytes(4).toString('hex');
@@ -34,6 +36,7 @@ export function startStackOn(
     redisUrl: engines.redisUrl,
     jwtSecret: randomBytes(32).toString('hex'),
     layout,
+    replicas,
     env: { KAFKA_TOPIC: `tocsin.${run}`, KAFKA_PARTITIONS: '4', ...env },
   });
 }
