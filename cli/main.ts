@@ -19,6 +19,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   subscribe: async () => (await import('./commands/subscribe.ts')).subscribeCommand(),
   log: async () => (await import('./commands/log.ts')).logCommand(),
   user: async () => (await import('./commands/user.ts')).userCommand(),
+  sink: async () => (await import('./commands/sink.ts')).sinkCommand(),
   topic: async () => (await import('./commands/topic/topic.ts')).topicCommand(),
   team: async () => (await import('./commands/team.ts')).teamCommand(),
   key: async () => (await import('./commands/key.ts')).keyCommand(),

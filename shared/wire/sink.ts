@@ -65,7 +65,9 @@ export const sinkDeliverySchema = z
   })
   .meta({ id: 'SinkDelivery' });
 
-export const toSinkDeliveryJson = (delivery: SinkDelivery): z.infer<typeof sinkDeliverySchema> => ({
+export type SinkDeliveryJson = z.infer<typeof sinkDeliverySchema>;
+
+export const toSinkDeliveryJson = (delivery: SinkDelivery): SinkDeliveryJson => ({
   offset: delivery.offset,
   webhook_id: delivery.requestId,
   outcome: delivery.outcome,

@@ -9,12 +9,14 @@ import { packageVersion } from '@tocsin/shared/runtime/package-version.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { runCommand, startCommand, type Ran } from '../support/run-command.ts';
 import { createAccount, createTopic, openStackDocuments, testStack, type Account } from '../support/stack.ts';
+import { useReceivers } from '../support/use-receiver.ts';
 
 let store: OperatorStore;
 beforeAll(async () => {
   store = await openStackDocuments();
 });
 afterAll(() => store.close());
+const receivers = useReceivers();
 
 /** The environment of a client of one of the nodes. */
 function talkingTo(node: number, { client }: Account) {
@@ -275,6 +277,74 @@ test('prints errors as JSON with --json, with the same exit codes', async () => 
   const usage = await run(account, ['log', 'any', '--from-offset', 'x', '--json']);
   expect(usage).toMatchObject({ code: 2, out: '' });
   expect(JSON.parse(usage.error)).toEqual({ error: expect.stringContaining('whole number') });
+}, 120_000);
+
+test('sink creates, lists, tests, pauses, rewinds, resumes and deletes a sink of a topic', async () => {
+  const account = await createAccount(store, { tier: 'TEAM' });
+  const topic = await createTopic(account);
+  const receiver = await receivers.start();
+  const sink = (...args: string[]) => run(account, ['sink', ...args]);
+  const created = await sink(
+    ...['create', topic.name, `${receiver.url}/hook`, '--name', 'tickets', '--from', 'start', '--json'],
+    ...[
+      '--priority-min',
+      '4',
+      '--tags',
+      'db,disk',
+      '--search',
+      'full',
+      '--header',
+      'X-Env: prod',
+      '--header',
+      'X-A: b:c',
+    ],
+  );
+  const { secret, ...shown } = JSON.parse(created.out) as Record<string, unknown> & { id: string };
+  expect(secret).toMatch(/^whsec_/);
+  expect(shown).toMatchObject({
+    kind: 'webhook',
+    filter: { priority_min: 4, tags: ['db', 'disk'], q: 'full' },
+    headers: { 'X-Env': 'prod', 'X-A': 'b:c' },
+  });
+  await run(account, ['publish', topic.name, 'disk full', '--priority', '5', '--tags', 'db']);
+  await eventually(() => expect(receiver.requests).toHaveLength(1));
+  expect(await sink('test', topic.name, 'tickets')).toMatchObject({ code: 0, error: '' });
+  await eventually(() => expect(receiver.requests.map(({ event }) => event.type)).toContain('tocsin.test'));
+  await eventually(
+    async () =>
+      expect((await sink('deliveries', topic.name, shown.id)).out).toMatch(
+        /^\S+Z {2}test {2,}delivered {2}204 {2}attempts: 1 .*\n\S+Z {2}offset: \d+ {2}delivered {2}204 .*\n$/,
+      ),
+    { timeoutMs: 60_000 },
+  );
+  expect((await sink('pause', topic.name, 'tickets')).out).toMatch(/^state: paused$/m);
+  expect((await sink('rewind', topic.name, 'tickets', '--offset', '0')).out).toMatch(/^offset: 0$/m);
+  expect((await sink('list', topic.name)).out).toMatch(
+    new RegExp(`^${shown.id} {2}tickets {2}webhook {2}paused {2}offset: 0 {2}lag: 1 {2}delivered: 1 .*/hook\n$`),
+  );
+  expect((await sink('resume', topic.name, 'tickets')).out).toMatch(/^state: active$/m);
+  await eventually(() => expect(receiver.requests).toHaveLength(3));
+  expect(await sink('delete', topic.name, 'tickets')).toMatchObject({ code: 2, out: '' });
+  expect(await sink('delete', topic.name, 'tickets', '--yes')).toEqual({ code: 0, out: '', error: '' });
+  expect(await sink('pause', topic.name, 'tickets')).toEqual({ code: 1, out: '', error: 'Sink not found\n' });
+}, 240_000); // fifteen processes, each of which may take many seconds to start on a busy machine
+
+test('sink names the faults of its arguments, and an ambiguous name', async () => {
+  const account = await createAccount(store, { tier: 'TEAM' });
+  const topic = await createTopic(account);
+  const create = ['sink', 'create', topic.name, 'https://hooks.example.com/'];
+  expect(await run(account, create)).toMatchObject({ code: 2, error: expect.stringContaining('--name') });
+  const named = [...create, '--name', 'twin'];
+  expect(await run(account, [...named, '--header', 'no colon'])).toMatchObject({
+    code: 2,
+    error: expect.stringContaining("It must be like 'X-Env: prod'."),
+  });
+  for (let count = 0; count < 2; count += 1) expect(await run(account, named)).toMatchObject({ code: 0, error: '' });
+  expect(await run(account, ['sink', 'resume', topic.name, 'twin'])).toEqual({
+    code: 1,
+    out: '',
+    error: 'Several sinks are named twin: use an ID of `tocsin sink list`\n',
+  });
 }, 120_000);
 
 test('audit actions lists the actions, and --help does not', async () => {

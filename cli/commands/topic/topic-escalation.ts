@@ -7,6 +7,7 @@ import { serverOf, withServerOptions, type ServerOptions } from '../../options/s
 import { wholeNumber } from '../../options/whole-number.ts';
 import { TocsinError } from '@tocsin/client';
 import { ask, type Server } from '../../server/server.ts';
+import { topicPath } from '../../server/topic-path.ts';
 
 interface PolicyFlags {
   readonly minPriority?: number;
@@ -57,17 +58,11 @@ Examples:
     .addOption(new Option('--off', 'delete the policy').conflicts(['set', 'json', ...flags]))
     .action(async (name: string, { set, off, json, ...options }: EscalationOptions) => {
       const server = serverOf(options);
-      const path = await escalationPath(server, name);
+      const path = `${await topicPath(server, name)}/escalation`;
       if (off === true) return void (await ask(server, path, { method: 'DELETE' }));
       const policy = await policyOf(server, path, { set, ...options });
       printObject(json === true ? policy : withStepLines(policy), json === true ? { json } : {});
     });
-}
-
-async function escalationPath(server: Server, name: string): Promise<string> {
-  const answer = await ask(server, `/api/topics/${encodeURIComponent(name)}`);
-  const { id } = (await answer.json()) as { id: string };
-  return `/api/topics/${id}/escalation`;
 }
 
 /** Stores the policy that the options describe, if any; returns the current one. */
