@@ -10,7 +10,7 @@ import {
 } from '@tocsin/shared/operations/retention/operate-retention.ts';
 import { describePlan } from '@tocsin/shared/operations/retention/retention-plan.ts';
 import { listRuns } from '@tocsin/shared/collections/retention-runs.ts';
-import { toRunJson, toStateJson } from '@tocsin/shared/wire/retention.ts';
+import { toRunJson, toStateJson, type RetentionRunJson } from '@tocsin/shared/wire/retention.ts';
 import { Command, Option } from 'commander';
 import { operatorAudit, printObject, withStore, type PrintOptions } from '../operator/operator-store.ts';
 import { timeOption } from '../options/time-option.ts';
@@ -47,14 +47,14 @@ function plan(): Command {
         .argParser(wholeNumber(1, shownMax)),
     )
     .action((options: PrintOptions & { upTo?: number; limit: number }) =>
-      withStore(async ({ documents, openMessages }) => {
+      withStore(async ({ documents, openMessages }, config) => {
         const now = systemClock();
         const shown = await describePlan(
           { documents, messages: await openMessages() },
-          { upTo: options.upTo ?? now, now, limit: options.limit },
+          { upTo: options.upTo ?? now, now, limit: options.limit, isSet: config.RETENTION_PROTECT_CONSUMERS },
         );
         if (options.json === true) return printObject(shown, options);
-        const { tiers, topics, held, waiting, ...sums } = shown;
+        const { tiers, topics, held, waiting, consumers_behind: behind, ...sums } = shown;
         printObject(
           {
             ...sums,
@@ -68,6 +68,7 @@ function plan(): Command {
           line(
             `topic ${one.topic ?? one.topic_id}: ${volume(one)}${one.retention_days === null ? '' : `, for ${one.retention_days} days`}${one.legal_hold ? ', held' : ''}, oldest kept ${one.oldest_kept ?? '-'}`,
           );
+        printBehind(behind);
       }),
     );
 }
@@ -76,7 +77,8 @@ function run(): Command {
   return new Command('run')
     .description('request a run of a running worker that removes expired messages; a large plan waits for confirmation')
     .addOption(new Option('--up-to <time>', "a plan's time (default: now)").argParser(time))
-    .action((options: PrintOptions & { upTo?: number }, command: Command) => {
+    .addOption(protectConsumers())
+    .action((options: QueueOptions & { upTo?: number }, command: Command) => {
       const now = systemClock();
       if (options.upTo !== undefined && options.upTo > now) command.error('error: --up-to must not be in the future');
       return queue(requestRun, options.upTo ?? now, options);
@@ -89,13 +91,24 @@ function confirm(): Command {
     .addOption(
       new Option('--up-to <time>', "the waiting plan's time, as plan prints it").argParser(time).makeOptionMandatory(),
     )
-    .action((options: PrintOptions & { upTo: number }) => queue(confirmPlan, options.upTo, options));
+    .addOption(protectConsumers())
+    .action((options: QueueOptions & { upTo: number }) => queue(confirmPlan, options.upTo, options));
 }
 
-function queue(act: typeof requestRun | typeof confirmPlan, upTo: number, options: PrintOptions): Promise<void> {
+interface QueueOptions extends PrintOptions {
+  readonly protectConsumers?: boolean;
+}
+
+const protectConsumers = () =>
+  new Option(
+    '--protect-consumers',
+    'keep records that a consumer has not read for up to 7 days after their expiry, in all runs of the next 7 days',
+  );
+
+function queue(act: typeof requestRun | typeof confirmPlan, upTo: number, options: QueueOptions): Promise<void> {
   return withStore(async (store) => {
     const request: RunRequest = { id: idSource(systemClock)(), upTo, startedBy: 'command' };
-    await act(store, request, operatorAudit());
+    await act(store, request, operatorAudit(), options.protectConsumers === true ? systemClock() : null);
     printObject({ run_id: request.id, up_to: toIso(upTo), message: 'Run queued' }, options);
   });
 }
@@ -113,10 +126,12 @@ function history(): Command {
         const runs = (await listRuns(documents, options.limit)).map(toRunJson);
         if (options.json === true) return line(JSON.stringify(runs));
         if (runs.length === 0) return line('No retention runs in the last 90 days');
-        for (const one of runs)
+        for (const one of runs) {
           line(
             `${one.started_at}  ${one.outcome}  by ${one.started_by}  up to ${one.up_to}  planned ${volume(one.planned)}  removed ${volume(one.removed)}`,
           );
+          printBehind(one.consumers_behind, '  ');
+        }
       }),
     );
 }
@@ -152,6 +167,11 @@ function printState(state: Parameters<typeof toStateJson>[0], options: PrintOpti
     },
     options,
   );
+}
+
+function printBehind(behind: RetentionRunJson['consumers_behind'], indent = ''): void {
+  for (const { topic, topic_id: topicId, consumer, unread } of behind)
+    line(`${indent}consumer ${consumer} of topic ${topic ?? topicId}: ${unread} unread records`);
 }
 
 const volume = ({ messages, bytes }: { messages: number; bytes: number }): string =>

@@ -17,6 +17,7 @@ export const retentionConfig = {
   TEAM_REMOVAL_DAYS: 60,
   AUDIT_RETENTION_DAYS: 365,
   RATE_LIMITS: true,
+  RETENTION_PROTECT_CONSUMERS: false,
 };
 
 /** An engine of its own with a clock that tests advance. */

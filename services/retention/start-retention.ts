@@ -25,6 +25,7 @@ export interface RetentionOptions {
     | 'RETENTION_DAYS_ESSENTIALS'
     | 'RETENTION_DAYS_TEAM'
     | 'RETENTION_SCHEDULE'
+    | 'RETENTION_PROTECT_CONSUMERS'
     | 'ERASURE_SETTLE_SECONDS'
     | 'TEAM_GRACE_DAYS'
     | 'TEAM_REMOVAL_DAYS'
@@ -52,7 +53,7 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
     const closing = new AbortController();
     const registry = options.metrics ?? new Registry();
     const metrics = retentionMetrics(registry);
-    showConsumerLag(registry, { engine, clock });
+    showConsumerLag(registry, { engine, clock, config });
     showSinkLag(registry, { engine, clock });
     const deps = {
       engine,

@@ -11,6 +11,7 @@ export const logConsumers: Collection<LogConsumer> = {
     nameKey: 'text',
     offset: 'integer',
     updatedAt: 'time',
+    placedAt: 'time',
     lost: 'integer',
     lostUpTo: 'time',
     leaseHash: 'text',

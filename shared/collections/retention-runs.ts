@@ -24,7 +24,14 @@ export const retentionRuns: Collection<RetentionRun> = {
 
 export const retentionStates: Collection<RetentionState> = {
   name: 'retentionStates',
-  fields: { pausedAt: 'time', reason: 'text', runId: 'text', waiting: 'json', confirmedUpTo: 'time' },
+  fields: {
+    pausedAt: 'time',
+    reason: 'text',
+    runId: 'text',
+    waiting: 'json',
+    confirmedUpTo: 'time',
+    protectedUntil: 'time',
+  },
   uniqueKeys: {},
   indexes: {},
 };
@@ -44,11 +51,20 @@ export async function readRetentionState(documents: Documents): Promise<Retentio
       runId: null,
       waiting: null,
       confirmedUpTo: null,
+      protectedUntil: null,
     });
   } catch (error) {
     if (!(error instanceof UniqueKeyViolation)) throw error;
     return (await documents.get(retentionStates, stateId))!;
   }
+}
+
+/** Whether the unread records of consumers are protected: by the setting `isSet`, or since an operator's run. */
+export async function protectsConsumers(
+  documents: Pick<Documents, 'get'>,
+  { isSet, now }: { readonly isSet: boolean; readonly now: number },
+): Promise<boolean> {
+  return isSet || ((await documents.get(retentionStates, stateId))?.protectedUntil ?? 0) > now;
 }
 
 /** Returns the reports of runs, newest first. */

@@ -184,6 +184,10 @@ const retention = {
   RETENTION_DAYS_TEAM: days.default(90).register(variableDocs, {
     description: 'as above',
   }),
+  RETENTION_PROTECT_CONSUMERS: flag.default(false).register(variableDocs, {
+    description:
+      '`on` keeps records that a [consumer](consuming.md#protection) has not read for up to 7 days after their expiry, only for it',
+  }),
   ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(variableDocs, {
     description:
       'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight. Nodes cache for up to 5 seconds; 10 to 86,400',

@@ -26,6 +26,9 @@ const stateFields = {
     .nullable()
     .describe('The plan that needs confirmation.'),
   confirmed_up_to: time.nullable().describe('Set while a confirmed plan is not completed.'),
+  consumers_protected_until: time
+    .nullable()
+    .describe('Until then, runs keep unread records of consumers. Null without a run that protects them.'),
 };
 const topicFields = {
   topic_id: z.string(),
@@ -83,6 +86,7 @@ export const retentionRunSchema = z
   .meta({ id: 'RetentionRun' });
 
 export type RetentionPlanJson = z.infer<typeof retentionPlanSchema>;
+export type RetentionRunJson = z.infer<typeof retentionRunSchema>;
 type StateJson = z.infer<typeof retentionStateSchema>;
 
 /**
@@ -123,17 +127,18 @@ export function toPlanJson(
   };
 }
 
-export function toStateJson({ pausedAt, reason, waiting, confirmedUpTo }: RetentionState): StateJson {
+export function toStateJson({ pausedAt, reason, waiting, confirmedUpTo, protectedUntil }: RetentionState): StateJson {
   return {
     paused_at: isoOrNull(pausedAt),
     pause_reason: reason,
     waiting: waiting === null ? null : toWaitingJson(waiting),
     confirmed_up_to: isoOrNull(confirmedUpTo),
+    consumers_protected_until: isoOrNull(protectedUntil),
   };
 }
 
 /** Returns the report of a run. */
-export function toRunJson(run: RetentionRun): z.infer<typeof retentionRunSchema> {
+export function toRunJson(run: RetentionRun): RetentionRunJson {
   return {
     id: run.id,
     started_by: run.startedBy,

@@ -36,6 +36,7 @@ test('limits an owner to a hundred consumers per topic under concurrent creation
       offset: made,
       updatedAt: Date.now(),
       ...nothingLost,
+      placedAt: null,
       ...noLease,
     });
   }
@@ -64,6 +65,7 @@ test('concurrent updates of the last allowed consumer use one place', async () =
         offset: made,
         updatedAt: Date.now(),
         ...nothingLost,
+        placedAt: null,
         ...noLease,
       }),
     ),

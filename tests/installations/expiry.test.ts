@@ -205,7 +205,10 @@ describe('the operator', () => {
   });
 
   test('pauses and resumes retention with the API and with the command', async () => {
-    const paused = { paused_at: expect.any(String), pause_reason: 'an audit', waiting: null, confirmed_up_to: null };
+    const paused = {
+      ...{ paused_at: expect.any(String), pause_reason: 'an audit', waiting: null, confirmed_up_to: null },
+      consumers_protected_until: null,
+    };
     expect(await operator.call('POST', '/admin/retention/pause', { json: { reason: 'an audit' } })).toMatchObject({
       status: 200,
       body: paused,
@@ -213,7 +216,7 @@ describe('the operator', () => {
     expect(await command('run')).toMatchObject({ code: 1, error: 'Retention is paused: resume it first\n' });
     expect(await command('resume')).toMatchObject({
       code: 0,
-      out: 'paused_at: -\npause_reason: -\nconfirmed_up_to: -\nwaiting: -\n',
+      out: 'paused_at: -\npause_reason: -\nconfirmed_up_to: -\nconsumers_protected_until: -\nwaiting: -\n',
     });
     expect(JSON.parse((await command('pause', '--reason', 'an audit', '--json')).out)).toEqual(paused);
     expect((await operator.call('POST', '/admin/retention/run', { json: { up_to: '2020-01-01' } })).status).toBe(409);

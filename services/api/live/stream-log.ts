@@ -19,6 +19,8 @@ export type LogStreamDeps = Pick<StreamDeps, 'config' | 'feeds' | 'history' | 'l
 export interface LogStreamRequest
   extends Pick<StreamRequest, 'caller' | 'credential' | 'authorize'>, ScanRequest<TopicRecord> {
   readonly topic: Topic;
+  /** Reads the records from an offset; by default those that every reader gets. */
+  readonly read?: ReadRecords;
   /** Whether to continue with new records at the head. */
   readonly isFollowing: boolean;
   /** Reads the first records from the offset; throws the reason for refusing the stream. */
@@ -44,7 +46,7 @@ export async function streamLog(deps: LogStreamDeps, request: LogStreamRequest):
   const slot = await reserveStream(deps, request.caller);
   const bell = newBell();
   let stopListening: () => void = () => undefined;
-  let read: ReadRecords = (from, limit) => deps.history.records(request.topic, from, limit);
+  let read = request.read ?? ((from, limit) => deps.history.records(request.topic, from, limit));
   let first: Scan<TopicRecord>;
   let sink: LineSink;
   try {
@@ -52,7 +54,7 @@ export async function streamLog(deps: LogStreamDeps, request: LogStreamRequest):
     if (request.isFollowing) {
       const use = await deps.feeds.use(request.topic);
       stopListening = listen(use, bell);
-      read = (from, limit) => use.feed.records(from, limit);
+      read = request.read ?? ((from, limit) => use.feed.records(from, limit));
     }
     first = await request.first();
     sink = ndjsonSink(request.response, !request.isFollowing);

@@ -93,11 +93,12 @@ describe(`removal of expired messages by plan, ${engineUnderTest}`, () => {
       offset: position,
       updatedAt: Date.now(),
       ...nothingLost,
+      placedAt: null,
       ...noLease,
     }));
     for (const consumer of consumers) await documents.insert(logConsumers, consumer);
     const behind = { topic_id: topic.id, topic: topic.name, consumer: 'Reader 0', unread: 2 };
-    const plan = await describePlan(engine, { upTo: clock(), now: clock(), limit: 1 });
+    const plan = await describePlan(engine, { upTo: clock(), now: clock(), limit: 1, isSet: false });
     expect(plan.consumers_behind).toEqual([behind]);
     expect(await sweep()).toMatchObject({ removed: 3 });
     expect(toRunJson(await lastRun()).consumers_behind).toEqual([behind]);
@@ -125,7 +126,7 @@ describe(`removal of expired messages by plan, ${engineUnderTest}`, () => {
         );
         for (const { topic, expired, kept, text } of made)
           await store(topic, [...times(expired, soon()), ...times(kept, later())], text);
-        const plan = await planRetention(engine, { upTo: clock(), now: clock() });
+        const plan = await planRetention(engine, { upTo: clock(), now: clock(), protects: false });
         const going = made.filter(({ isHeld, expired }) => !isHeld && expired > 0);
         const volumeOf = (some: typeof made) => ({
           messages: some.reduce((sum, { expired }) => sum + expired, 0),

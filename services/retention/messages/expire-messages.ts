@@ -3,7 +3,7 @@ import { StaleVersion } from '@tocsin/shared/ports/documents.ts';
 import { readRetentionState, retentionRuns, retentionStates } from '@tocsin/shared/collections/retention-runs.ts';
 import { retryStale } from '@tocsin/shared/documents/retry-stale.ts';
 import { clocksDisagree } from '../sweep/clocks-disagree.ts';
-import { heldTopicIds } from './held-topic-ids.ts';
+import { dueMessages } from './due-messages.ts';
 import { restAfterBatch } from '../sweep/rest-after-batch.ts';
 import { isOver, type RetentionDeps, type SweepLimit, type SweepReport } from '../sweep/retention-deps.ts';
 import { runLeaseMs, takeRun } from './take-run.ts';
@@ -15,9 +15,9 @@ const nothing: SweepReport = { removed: 0, hasMore: false };
 
 /**
  * Removes expired messages in a run with a plan: those that expired at or before its cut-off, in batches, oldest expiry
- * first, except in topics under legal hold. A run that exceeds its time is continued by the same job; the run of a dead
- * worker by the next slot or by its job on another worker. Its report lists the removed messages. Nothing is removed
- * during a pause, or while a large plan waits for confirmation.
+ * first, except in topics under legal hold and what protection keeps for consumers. A run that exceeds its time is
+ * continued by the same job; that of a dead worker by the next slot or by its job on another worker. Its report lists
+ * the removed messages. Nothing is removed during a pause, or while a large plan waits for confirmation.
  */
 export async function expireMessages(
   deps: RetentionDeps,
@@ -32,14 +32,15 @@ export async function expireMessages(
 }
 
 async function runBatches(deps: RetentionDeps, limit: SweepLimit, run: RetentionRun): Promise<SweepReport> {
-  const { messages, documents } = deps.engine;
+  const { documents } = deps.engine;
+  const removeDue = await dueMessages(deps, run.upTo);
   const tally = tallyRun(deps, run);
   let removed = 0;
   let at = run;
   try {
     while (!isOver(deps, limit) && !(await isToStop(deps))) {
       const beganAt = performance.now();
-      const gone = await messages.removeExpired(run.upTo, batchSize, await heldTopicIds(documents));
+      const gone = await removeDue(batchSize);
       if (gone.size === 0) {
         await finishRun(deps, at);
         return { removed, hasMore: false };

@@ -5,15 +5,14 @@ import {
   type RetentionPlan,
 } from '@tocsin/shared/domain/retention/retention-plan.ts';
 import {
-  worstBehind,
   type ConsumerBehindOfRun,
   type RetentionRun,
   type RetentionState,
   type RunRequest,
 } from '@tocsin/shared/domain/retention/retention-run.ts';
 import { StaleVersion, UniqueKeyViolation, write } from '@tocsin/shared/ports/documents.ts';
-import { planRetention, planTopics } from '@tocsin/shared/operations/retention/retention-plan.ts';
-import { retentionRuns, retentionStates } from '@tocsin/shared/collections/retention-runs.ts';
+import { planRetention, planTopics, worstBehindOf } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import { protectsConsumers, retentionRuns, retentionStates } from '@tocsin/shared/collections/retention-runs.ts';
 import { settleConsumers } from '@tocsin/shared/operations/retention/settle-consumers.ts';
 import { heldTopicIds } from './held-topic-ids.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
@@ -68,7 +67,14 @@ async function beginRun(
   const upTo = state.confirmedUpTo ?? request?.upTo ?? deps.clock();
   // Excluded from the plan, too: otherwise each run would read it again.
   const except = await heldTopicIds(documents);
-  const count = await messages.countExpired(upTo, { max: unconfirmedMax.messages + 1, except });
+  const now = deps.clock();
+  const protects = await protectsConsumers(documents, { isSet: deps.config.RETENTION_PROTECT_CONSUMERS, now });
+  const of = { upTo, now, except, protects };
+  // What is protected is expired, too, and must not start a run.
+  const planned = protects ? await planTopics(deps.engine, of) : null;
+  const count =
+    planned?.reduce((sum, topic) => sum + topic.messages, 0) ??
+    (await messages.countExpired(upTo, { max: unconfirmedMax.messages + 1, except }));
   if (count === 0 && request === undefined) {
     if (state.waiting !== null || state.confirmedUpTo !== null)
       await documents.update(retentionStates, state, { waiting: null, confirmedUpTo: null });
@@ -81,25 +87,17 @@ async function beginRun(
     deps.metrics.waiting.set(state.waiting.messages);
     return null;
   }
-  const now = deps.clock();
   const plan = isLarge
-    ? await planRetention(deps.engine, { upTo, now, except })
-    : planOf(upTo, await planTopics(deps.engine, { upTo, now, except }), new Map());
+    ? await planRetention(deps.engine, of)
+    : planOf(upTo, planned ?? (await planTopics(deps.engine, of)), new Map());
   const waits = isLarge && needsConfirmation(plan);
   const behind = waits ? [] : await settle(deps, plan);
   return store(deps, { state, plan, request, waits, behind });
 }
 
 /** Counts what consumers lose by the run, before it begins. Returns those with the most unread records. */
-async function settle({ engine }: RetentionDeps, { upTo, topics }: RetentionPlan): Promise<ConsumerBehindOfRun[]> {
-  const behind: ConsumerBehindOfRun[] = [];
-  for (const { topicId, name, isHeld } of topics) {
-    if (isHeld) continue;
-    for (const { consumer, unread } of await settleConsumers(engine, topicId, upTo))
-      behind.push({ topicId, topic: name, consumer: consumer.name, unread });
-  }
-  return worstBehind(behind);
-}
+const settle = ({ engine }: RetentionDeps, plan: RetentionPlan): Promise<ConsumerBehindOfRun[]> =>
+  worstBehindOf(plan, (topicId, upTo) => settleConsumers(engine, topicId, upTo));
 
 interface Beginning {
   readonly state: RetentionState;

@@ -21,6 +21,8 @@ export interface LagGauge<T extends LogReader, Label extends string> {
   readonly labelOf: (reader: T) => string;
   /** Since when records count as lost, by default now. */
   readonly lostSince?: (reader: T) => number;
+  /** Resolves with the time that decides what has expired for a reader, or with null for now. */
+  readonly horizon?: () => Promise<((reader: T) => number) | null>;
 }
 
 /**
@@ -57,7 +59,7 @@ interface MeasuredLag<Label extends string> {
 
 async function measure<T extends LogReader, Label extends string>(
   { messages, clock }: Parameters<typeof showLag>[1],
-  { label, states, pages, stateOf, labelOf, lostSince }: LagGauge<T, Label>,
+  { label, states, pages, stateOf, labelOf, lostSince, horizon }: LagGauge<T, Label>,
 ): Promise<MeasuredLag<Label>[]> {
   const now = clock();
   const others = new Map(states.map((state) => [state, 0]));
@@ -80,9 +82,12 @@ async function measure<T extends LogReader, Label extends string>(
   const labelsOf = (state: string, topicId: string, value: string) =>
     ({ state, topic_id: topicId, [label]: value }) as MeasuredLag<Label>['labels'];
   const lags = [...others].map(([state, lag]) => ({ labels: labelsOf(state, '', ''), lag }));
+  const horizonOf = (await horizon?.()) ?? (() => now);
   for (const { reader, head } of worst) {
+    const countRecords: Parameters<typeof recordLag>[0] = (topicId, of) =>
+      messages.countRecords(topicId, { ...of, now: horizonOf(reader) });
     const at = { head, since: lostSince?.(reader) ?? now };
-    const { lag } = await recordLag((topicId, of) => messages.countRecords(topicId, { ...of, now }), reader, at);
+    const { lag } = await recordLag(countRecords, reader, at);
     lags.push({ labels: labelsOf(stateOf(reader, now), reader.topicId, labelOf(reader)), lag });
   }
   return lags;

@@ -12,7 +12,7 @@ import type { RetentionMetrics } from './retention-metrics.ts';
 /** The dependencies of sweeps. */
 export interface RetentionDeps {
   readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus' | 'jobQueue' | 'storage'>;
-  readonly config: Pick<Config, 'RATE_LIMITS'>;
+  readonly config: Pick<Config, 'RATE_LIMITS' | 'RETENTION_PROTECT_CONSUMERS'>;
   readonly clock: Clock;
   /** How long late writes can arrive after a deletion. */
   readonly lateWritesMs: number;

@@ -15,7 +15,7 @@ const clock = Date.now;
 
 async function addConsumer(topicId: string, name: string, of: { offset: number; updatedAt: number }): Promise<void> {
   const consumer = { id: newId(), topicId, ownerId: newId(), name, nameKey: name };
-  await documents.insert(logConsumers, { ...consumer, ...of, ...nothingLost, ...noLease });
+  await documents.insert(logConsumers, { ...consumer, placedAt: null, ...of, ...nothingLost, ...noLease });
 }
 
 describe(`the lag of consumers, ${engineUnderTest}`, () => {
@@ -32,7 +32,7 @@ describe(`the lag of consumers, ${engineUnderTest}`, () => {
     for (let n = 0; n < 5; n += 1) await addConsumer(topicId, `idle-${n}`, { offset: 1, updatedAt: monthAgo });
     await addConsumer(topicId, 'current', { offset: 3, updatedAt: clock() });
     const registry = new Registry();
-    showConsumerLag(registry, { engine, clock });
+    showConsumerLag(registry, { engine, clock, config: { RETENTION_PROTECT_CONSUMERS: false } });
     const [metric] = await registry.getMetricsAsJSON();
     const values = metric!.values.map(({ labels, value }) => [labels['consumer'], labels['state'], value]);
     expect(values).toHaveLength(102);

@@ -4,7 +4,9 @@ import { sinkStates, type Sink } from '@tocsin/shared/domain/sinks/sink.ts';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
 import { sinks } from '@tocsin/shared/collections/sinks/sinks.ts';
 import { paginateIndex } from '@tocsin/shared/documents/paginate-index.ts';
+import { consumerHorizon } from '@tocsin/shared/operations/retention/consumer-horizon.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { showLag } from './lag-gauge.ts';
 
@@ -16,8 +18,13 @@ interface LagDeps {
   readonly clock: Clock;
 }
 
+type ProtectionConfig = Pick<Config, 'RETENTION_PROTECT_CONSUMERS'>;
+
 /** Exposes the lag of the consumers of topics. Every retention worker reports the same values. */
-export function showConsumerLag(registry: Registry, { engine: { documents, messages }, clock }: LagDeps): void {
+export function showConsumerLag(
+  registry: Registry,
+  { engine: { documents, messages }, clock, config }: LagDeps & { readonly config: ProtectionConfig },
+): void {
   showLag(
     registry,
     { messages, clock },
@@ -36,6 +43,7 @@ export function showConsumerLag(registry: Registry, { engine: { documents, messa
       stateOf: ({ updatedAt }, now) => (updatedAt > now - activeMs ? 'active' : 'idle'),
       labelOf: ({ name }) => name,
       lostSince,
+      horizon: () => consumerHorizon({ documents, clock, isSet: config.RETENTION_PROTECT_CONSUMERS }),
     },
   );
 }

@@ -13,7 +13,7 @@ export function sweepDeps(engine: Engine, clock: Clock, given: Partial<Retention
     engine: { messages, deliveries, documents, bus, jobQueue, storage, ...given },
     clock,
     log: openLogger('test', 'silent'),
-    config: { RATE_LIMITS: true },
+    config: { RATE_LIMITS: true, RETENTION_PROTECT_CONSUMERS: false },
     lateWritesMs: 0,
     teamPeriods: { graceMs: 0, removalMs: 0 },
     retentionDays: { FREE: 7, ESSENTIALS: 30, TEAM: 90 },

@@ -188,12 +188,12 @@ export const auditActions = {
   'retention.run_requested': {
     means: 'A run that removes expired messages was requested.',
     subject: null,
-    details: { up_to: 'time' },
+    details: { up_to: 'time', protect_consumers: 'flag' },
   },
   'retention.plan_confirmed': {
     means: 'A plan to remove expired messages was confirmed.',
     subject: null,
-    details: { up_to: 'time' },
+    details: { up_to: 'time', protect_consumers: 'flag' },
   },
   'retention.paused': { means: 'The removal of expired messages was paused.', subject: null, details: {} },
   'retention.resumed': { means: 'The removal of expired messages was resumed.', subject: null, details: {} },

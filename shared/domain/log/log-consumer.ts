@@ -12,6 +12,8 @@ export interface LogConsumer {
   /** The offset to read next. */
   readonly offset: number;
   readonly updatedAt: number;
+  /** When the consumer was created or last moved back, if it moved forward since; null means `updatedAt`. */
+  readonly placedAt: number | null;
   /** Unread records that have expired since the offset was set, counted up to `lostUpTo`; null means 0. */
   readonly lost: number | null;
   /** `lost` includes the records that expired at or before this time; null means none since `updatedAt`. */

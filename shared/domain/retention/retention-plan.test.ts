@@ -8,6 +8,7 @@ const topic = (topicId: string, tier: Tier | null, messages: number, isHeld = fa
   tier,
   retentionDays: null,
   isHeld,
+  isProtected: false,
   messages,
   bytes: messages * 10,
 });

@@ -12,6 +12,8 @@ export interface PlannedTopic extends MessageVolume {
   readonly retentionDays: number | null;
   /** Under legal hold: nothing is removed. */
   readonly isHeld: boolean;
+  /** A consumer has unread records here: only messages that expired 7 days before are in the plan. */
+  readonly isProtected: boolean;
 }
 
 /** The messages to remove from topics whose owners have the tier, and the total number of messages of these topics. */

@@ -85,4 +85,6 @@ export interface RetentionState {
   readonly waiting: WaitingPlan | null;
   /** An operator confirmed the removal of all messages that expired at or before this time. */
   readonly confirmedUpTo: number | null;
+  /** Until then, runs protect the unread records of consumers; null means they do not. */
+  readonly protectedUntil: number | null;
 }

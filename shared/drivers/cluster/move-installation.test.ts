@@ -119,6 +119,7 @@ describeWithEngines('an installation', (engines) => {
         offset: 1,
         updatedAt: at,
         ...nothingLost,
+        placedAt: null,
         ...noLease,
       });
       await documents.insert(retentionRuns, {

@@ -142,6 +142,7 @@ async function accountWithData(): Promise<{
       offset: 0,
       updatedAt: 1,
       ...nothingLost,
+      placedAt: null,
       ...noLease,
     });
   }

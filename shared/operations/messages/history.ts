@@ -65,8 +65,8 @@ export class History {
         new Map(
           await Promise.all(
             ranges.map(async (range) => {
-              const [topicId, from, before] = JSON.parse(range) as [string, number, number];
-              return [range, await messages.lastLost(topicId, { from, before, now: clock() })] as const;
+              const [topicId, from, before, now] = JSON.parse(range) as [string, number, number, number | null];
+              return [range, await messages.lastLost(topicId, { from, before, now: now ?? clock() })] as const;
             }),
           ),
         ),
@@ -95,13 +95,16 @@ export class History {
   }
 
   /** Like `lastLost` of the port. */
-  async lastLost(topicId: string, { from, before }: { from: number; before: number }): Promise<number | null> {
-    return (await this.#lastLost(JSON.stringify([topicId, from, before]))) ?? null;
+  async lastLost(
+    topicId: string,
+    { from, before, now = null }: { from: number; before: number; now?: number | null },
+  ): Promise<number | null> {
+    return (await this.#lastLost(JSON.stringify([topicId, from, before, now]))) ?? null;
   }
 
   /** Like `countRecords` of the port. */
-  countRecords(topicId: string, of: Omit<RecordCountRequest, 'now'>): Promise<RecordCounts> {
-    return this.#messages.countRecords(topicId, { ...of, now: this.#clock() });
+  countRecords(topicId: string, of: Omit<RecordCountRequest, 'now'> & { now?: number }): Promise<RecordCounts> {
+    return this.#messages.countRecords(topicId, { now: this.#clock(), ...of });
   }
 
   /** Returns the message, even if deleted or expired, or null. */
@@ -136,9 +139,8 @@ export class History {
     return this.#belowWatermark(topic.partition, (upTo) => this.#messages.after(topic.id, { after, upTo, limit, now }));
   }
 
-  /** Returns the first `limit` records from the offset, and stops at a gap. */
-  async records(topic: TopicPlace, from: number, limit: number): Promise<TopicRecord[]> {
-    const now = this.#clock();
+  /** Returns the first `limit` records from the offset, and stops at a gap. `now`: the time that decides on expiry. */
+  async records(topic: TopicPlace, from: number, limit: number, now = this.#clock()): Promise<TopicRecord[]> {
     return this.#belowWatermark(topic.partition, (upTo) =>
       this.#messages.records(topic.id, { from, upTo, limit, now }),
     );

@@ -5,11 +5,13 @@ import type { Topic } from '../../domain/topics/topic.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { MessageReads } from '../../ports/messages/message-reads.ts';
 import type { MessageRetention } from '../../ports/messages/message-retention.ts';
-import { readRetentionState } from '../../collections/retention-runs.ts';
+import { protectsConsumers, readRetentionState } from '../../collections/retention-runs.ts';
 import { topics } from '../../collections/topics.ts';
 import { findUsers } from '../../collections/users.ts';
 import { worstBehind, type ConsumerBehindOfRun } from '../../domain/retention/retention-run.ts';
-import { consumersBehind } from './settle-consumers.ts';
+import { protectedMs } from '../../domain/retention/protection.ts';
+import { findProtectedTopics } from './protected-topics.ts';
+import { consumersBehind, type ConsumerBehind } from './settle-consumers.ts';
 import { paginateTopics } from '../topics/paginate-topics.ts';
 
 interface PlanDeps {
@@ -22,6 +24,8 @@ interface PlanRequest {
   readonly now: number;
   /** The held topics and their expired messages. */
   readonly except?: readonly string[] | undefined;
+  /** Whether the unread records of consumers are protected. */
+  readonly protects: boolean;
 }
 
 /** IDs per lookup: the limit of the ports. */
@@ -31,19 +35,31 @@ const idsPerLookup = 1_000;
  * Plans the removal of all messages that expired at or before the time. The duration grows with the number of messages
  * and topics. The plan may or may not include concurrent changes. Throws AppError `unavailable`.
  */
-export async function planRetention(deps: PlanDeps, { upTo, now, except }: PlanRequest): Promise<RetentionPlan> {
-  const planned = await planTopics(deps, { upTo, now, except });
+export async function planRetention(deps: PlanDeps, { upTo, now, ...request }: PlanRequest): Promise<RetentionPlan> {
+  const planned = await planTopics(deps, { upTo, now, ...request });
   return planOf(upTo, planned, planned.length === 0 ? new Map() : await countByTier(deps, now));
 }
 
 /** Returns the topics of the plan with their expired messages and owners. */
 export async function planTopics(
-  { documents, messages }: PlanDeps,
-  { upTo, now, except }: PlanRequest,
+  deps: PlanDeps,
+  { upTo, now, except, protects }: PlanRequest,
 ): Promise<PlannedTopic[]> {
-  const expired = await messages.expired(upTo, except);
+  const all = await deps.messages.expired(upTo, except);
+  const kept = protects
+    ? await findProtectedTopics(
+        deps,
+        all.map(({ topicId }) => topicId),
+        upTo,
+      )
+    : new Set<string>();
+  const old = kept.size === 0 ? [] : await deps.messages.expired(upTo - protectedMs, except);
+  const expired = [
+    ...all.filter(({ topicId }) => !kept.has(topicId)),
+    ...old.filter(({ topicId }) => kept.has(topicId)),
+  ];
   const owned = await findOwned(
-    documents,
+    deps.documents,
     expired.map(({ topicId }) => topicId),
     now,
   );
@@ -55,6 +71,7 @@ export async function planTopics(
       tier: of?.tier ?? null,
       retentionDays: of?.topic.retentionDays ?? null,
       isHeld: of?.topic.isHeld ?? false,
+      isProtected: kept.has(topicId),
       messages: count,
       bytes,
     };
@@ -75,9 +92,10 @@ export async function findOwned(
 /** Formats the plan for the operator, with at most `limit` topics. */
 export async function describePlan(
   deps: PlanDeps,
-  { upTo, now, limit }: { upTo: number; now: number; limit: number },
+  { upTo, now, limit, isSet }: { upTo: number; now: number; limit: number; isSet: boolean },
 ): Promise<RetentionPlanJson> {
-  const plan = await planRetention(deps, { upTo, now });
+  const protects = await protectsConsumers(deps.documents, { isSet, now });
+  const plan = await planRetention(deps, { upTo, now, protects });
   const state = await readRetentionState(deps.documents);
   const oldestKept = await findOldestKept(
     deps,
@@ -88,11 +106,18 @@ export async function describePlan(
 }
 
 /** Returns the consumers that would lose the most records. */
-async function findBehind(deps: PlanDeps, { topics: planned, upTo }: RetentionPlan): Promise<ConsumerBehindOfRun[]> {
+const findBehind = (deps: PlanDeps, plan: RetentionPlan): Promise<ConsumerBehindOfRun[]> =>
+  worstBehindOf(plan, (topicId, upTo) => consumersBehind(deps, topicId, upTo));
+
+/** Looks the consumers up that lose records of the plan, topic by topic, and returns those that lose the most. */
+export async function worstBehindOf(
+  { topics: planned, upTo }: RetentionPlan,
+  lookUp: (topicId: string, upTo: number) => Promise<readonly ConsumerBehind[]>,
+): Promise<ConsumerBehindOfRun[]> {
   const behind: ConsumerBehindOfRun[] = [];
-  for (const { topicId, name, isHeld } of planned) {
+  for (const { topicId, name, isHeld, isProtected } of planned) {
     if (isHeld) continue;
-    for (const { consumer, unread } of await consumersBehind(deps, topicId, upTo))
+    for (const { consumer, unread } of await lookUp(topicId, isProtected ? upTo - protectedMs : upTo))
       behind.push({ topicId, topic: name, consumer: consumer.name, unread });
   }
   return worstBehind(behind);

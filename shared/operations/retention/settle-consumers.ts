@@ -7,7 +7,7 @@ import type { MessageReads } from '../../ports/messages/message-reads.ts';
 /** Consumers per topic, the furthest behind first: anyone can create consumers in public topics. */
 const consumersMax = 200;
 /** Records that are counted per consumer and run: some milliseconds. */
-const countedMax = 10_000;
+export const countedMax = 10_000;
 
 export interface ConsumerBehind {
   readonly consumer: LogConsumer;
@@ -20,15 +20,18 @@ interface SettleDeps {
   readonly messages: Pick<MessageReads, 'countRecords'>;
 }
 
+/** Returns the consumers of the topic with the lowest offsets. */
+export const furthestBehind = (documents: Pick<Documents, 'find'>, topicId: string): Promise<LogConsumer[]> =>
+  documents.find(logConsumers, { index: 'byOffset', equals: { topicId }, limit: consumersMax });
+
 /** Returns the consumers of the topic with unread records that expired at or before the time, by offset. */
 export async function consumersBehind(
   { documents, messages }: SettleDeps,
   topicId: string,
   upTo: number,
 ): Promise<ConsumerBehind[]> {
-  const consumers = await documents.find(logConsumers, { index: 'byOffset', equals: { topicId }, limit: consumersMax });
   const behind: ConsumerBehind[] = [];
-  for (const consumer of consumers) {
+  for (const consumer of await furthestBehind(documents, topicId)) {
     const unread = await countUnread(messages, consumer, upTo);
     if (unread > 0) behind.push({ consumer, unread });
   }

@@ -7,7 +7,7 @@ import { route, type Route } from '../../http/route.ts';
 import { timeField } from '../../http/time-field.ts';
 
 /** `GET /admin/retention/plan` */
-export function planRetention({ engine }: Pick<ApiDeps, 'engine'>): Route {
+export function planRetention({ engine, config }: Pick<ApiDeps, 'config' | 'engine'>): Route {
   return route({
     id: 'planRetention',
     method: 'GET',
@@ -27,7 +27,7 @@ export function planRetention({ engine }: Pick<ApiDeps, 'engine'>): Route {
     success: { status: 200, schema: retentionPlanSchema, description: 'The plan and the state of retention' },
     handle: async ({ now }, { query: { up_to: upTo = now, limit } }) => ({
       status: 200,
-      body: await describePlan(engine, { upTo, now, limit }),
+      body: await describePlan(engine, { upTo, now, limit, isSet: config.RETENTION_PROTECT_CONSUMERS }),
     }),
   });
 }

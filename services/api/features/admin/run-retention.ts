@@ -9,7 +9,17 @@ import { timeField } from '../../http/time-field.ts';
 
 const queuedRunSchema = z.object({ run_id: z.string(), up_to: z.iso.datetime(), message: z.string() });
 
-const body = z.object({ up_to: timeField('endOfDay') }).meta({ examples: [{ up_to: '2030-01-31T12:00:00.000Z' }] });
+const body = z
+  .object({
+    up_to: timeField('endOfDay'),
+    protect_consumers: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Keep records that a consumer has not read for up to 7 days after their expiry, in all runs of the next 7 days.',
+      ),
+  })
+  .meta({ examples: [{ up_to: '2030-01-31T12:00:00.000Z' }] });
 
 const forms = {
   run: {
@@ -46,7 +56,7 @@ export function runRetention(
     body,
     success: { status: 202, schema: queuedRunSchema, description: 'The run is queued' },
     errors: { 409: conflict },
-    handle: async (context, { body: { up_to: upTo } }) => {
+    handle: async (context, { body: { up_to: upTo, protect_consumers: protects } }) => {
       if (upTo > context.now) throw new AppError('unprocessable', 'up_to: must not be in the future');
       const id = deps.makeId();
       const { documents, jobQueue } = deps.engine;
@@ -54,6 +64,7 @@ export function runRetention(
         { documents, openJobQueue: async () => jobQueue },
         { id, upTo, startedBy: 'api' },
         auditOfOperator(deps, context),
+        protects ? context.now : null,
       );
       return { status: 202, body: { run_id: id, up_to: toIso(upTo), message: 'Run queued' } };
     },

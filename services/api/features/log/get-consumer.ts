@@ -6,7 +6,7 @@ import { loadConsumer } from './consumer-owner.ts';
 import { describeConsumers } from './describe-consumers.ts';
 
 /** `GET /api/topics/{name}/consumers/{consumer}` */
-export function getConsumer(deps: Pick<ApiDeps, 'directory' | 'engine' | 'history'>): Route {
+export function getConsumer(deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'history'>): Route {
   return route({
     id: 'getConsumer',
     method: 'GET',

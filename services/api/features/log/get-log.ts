@@ -1,6 +1,7 @@
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import { parseTime } from '@tocsin/shared/domain/parse-time.ts';
+import { consumerHorizon } from '@tocsin/shared/operations/retention/consumer-horizon.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { FilterSubject, recordMatcher } from '@tocsin/shared/domain/messages/content-filter.ts';
@@ -94,8 +95,8 @@ export function getLog(
     async handle(context, { loaded: topic, query }) {
       const isNdjson = prefersNdjson(context.request.headers.accept);
       requireFormOf(query, isNdjson);
-      const from = await startOf(deps, context.caller, topic, query);
-      const asked = { topic, from, wait: query.wait, matches: matcherOf(query) };
+      const { from, horizon } = await startOf(deps, context.caller, topic, query);
+      const asked = { topic, from, horizon, wait: query.wait, matches: matcherOf(query) };
       if (!isNdjson) return replyWithPage(deps, context, { ...asked, limit: query.limit ?? pageDefault });
       if (context.request.method === 'HEAD') return { status: 200, headers: ndjsonHeaders };
       await answerWithLines(deps, context, { ...asked, limit: query.limit ?? Infinity, follow: query.follow });
@@ -112,9 +113,8 @@ function requireFormOf(query: { limit?: number | undefined; follow: boolean }, i
   if (query.follow) throw new AppError('unprocessable', `follow: needs Accept: ${ndjsonType}`);
 }
 
-interface Asked {
+interface Asked extends LogStart {
   readonly topic: Topic;
-  readonly from: number;
   readonly limit: number;
   /** Seconds. */
   readonly wait: number;
@@ -134,8 +134,9 @@ async function replyWithPage(
   context: RequestContext,
   asked: Asked,
 ): Promise<Reply> {
-  const { topic, from } = asked;
+  const { topic, from, horizon } = asked;
   const { found, next, first, last } = await firstScan(deps, context, asked);
+  const now = horizon?.() ?? null;
   const view = await messageView(deps.directory, context.caller, topic);
   return {
     status: 200,
@@ -143,7 +144,7 @@ async function replyWithPage(
       topic: topic.name,
       records: found.map((record) => toTopicRecordJson(record, topic.name, view)),
       next_offset: next,
-      ...(await logBounds(deps.history, { topicId: topic.id, from, first, last })),
+      ...(await logBounds(deps.history, { topicId: topic.id, from, now, first, last })),
     },
   };
 }
@@ -156,13 +157,14 @@ async function answerWithLines(
   context: RequestContext,
   asked: Asked & { follow: boolean },
 ): Promise<void> {
-  const { topic, from, limit, follow, matches } = asked;
+  const { topic, from, horizon, limit, follow, matches } = asked;
   const authorization = await authorizeReader(deps, context, topic);
   await streamLog(deps, {
     caller: context.caller,
     credential: authorization.credential,
     topic,
     from,
+    ...(horizon === null ? {} : { read: readerFor(deps.history, topic, horizon) }),
     limit,
     matches,
     isFollowing: follow,
@@ -171,7 +173,7 @@ async function answerWithLines(
       firstScan(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
     line: (record, topicName) => `${JSON.stringify(toTopicRecordJson(record, topicName, authorization.view()))}\n`,
     gap: async (start, first) => {
-      const gap = await gapOf(deps.history, { topicId: topic.id, from: start, first });
+      const gap = await gapOf(deps.history, { topicId: topic.id, from: start, now: horizon?.() ?? null, first });
       return gap === null ? null : { line: `${JSON.stringify({ type: 'gap', ...gap })}\n`, next: gap.to_offset };
     },
     position: (next) => `${JSON.stringify({ type: 'position', next_offset: next })}\n`,
@@ -187,13 +189,25 @@ async function firstScan(
 ): Promise<Scan<TopicRecord>> {
   const isEnough = ({ found, isAtEnd }: Scan<TopicRecord>) => found.length > 0 || !isAtEnd;
   const scanOn = continuingScan(of);
-  const scan = await scanOn((from, limit) => deps.history.records(of.topic, from, limit));
+  const read = readerFor(deps.history, of.topic, of.horizon);
+  const scan = await scanOn(read);
   if (of.wait === 0 || isEnough(scan)) return scan;
   return waitAsReader(deps, context, of.topic, {
     waitMs: of.wait * 1_000,
-    read: (feed) => scanOn((from, limit) => feed.records(from, limit)),
+    read: (feed) => scanOn(of.horizon === null ? (from, limit) => feed.records(from, limit) : read),
     isEnough,
   });
+}
+
+const readerFor =
+  (history: ApiDeps['history'], topic: Topic, horizon: LogStart['horizon']) =>
+  (from: number, limit: number): Promise<TopicRecord[]> =>
+    history.records(topic, from, limit, horizon?.());
+
+interface LogStart {
+  readonly from: number;
+  /** The time that decides what has expired for a protected consumer; null for all other readers. */
+  readonly horizon: (() => number) | null;
 }
 
 interface Start {
@@ -203,25 +217,31 @@ interface Start {
 }
 
 /**
- * Returns the start offset. By time it is the first record that is not older, or the end of the readable log; by
+ * Returns where to start. By time it is the first record that is not older, or the end of the readable log; by
  * consumer it is the stored offset. Throws 422 if more than one is given.
  */
 async function startOf(
-  deps: Pick<ApiDeps, 'engine' | 'history'>,
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'engine' | 'history'>,
   caller: Caller,
   topic: Topic,
   start: Start,
-): Promise<number> {
+): Promise<LogStart> {
   const [first, second] = (['consumer', 'from_time', 'from_offset'] as const).filter(
     (name) => start[name] !== undefined,
   );
   if (second !== undefined) throw new AppError('unprocessable', `${first}: cannot be combined with ${second}`);
   if (start.consumer !== undefined) {
-    return (await loadConsumer(deps.engine.documents, { caller, topicId: topic.id, name: start.consumer })).offset;
+    const of = { caller, topicId: topic.id, name: start.consumer };
+    const { documents } = deps.engine;
+    const [consumer, horizon] = await Promise.all([
+      loadConsumer(documents, of),
+      consumerHorizon({ documents, clock: deps.clock, isSet: deps.config.RETENTION_PROTECT_CONSUMERS }),
+    ]);
+    return { from: consumer.offset, horizon: horizon === null ? null : () => horizon(consumer) };
   }
-  if (start.from_time === undefined) return start.from_offset ?? 0;
+  if (start.from_time === undefined) return { from: start.from_offset ?? 0, horizon: null };
   const time = parseTime(start.from_time);
   if (time === null) throw new AppError('unprocessable', 'from_time: must be an ISO 8601 time');
   const { offset, settled } = await deps.history.offsetAtTime(topic, time);
-  return offset ?? settled + 1;
+  return { from: offset ?? settled + 1, horizon: null };
 }

@@ -8,7 +8,7 @@ import { consumersOf } from './consumer-owner.ts';
 import { describeConsumers } from './describe-consumers.ts';
 
 /** `GET /api/topics/{name}/consumers`: by name. */
-export function listConsumers(deps: Pick<ApiDeps, 'directory' | 'engine' | 'history'>): Route {
+export function listConsumers(deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'history'>): Route {
   return route({
     id: 'listConsumers',
     method: 'GET',

@@ -25,6 +25,8 @@ export interface LogBounds {
 export interface LogRead extends Pick<Scan<Pick<TopicRecord, 'offset'>>, 'first' | 'last'> {
   readonly topicId: string;
   readonly from: number;
+  /** The time that decided what had expired; null means now. */
+  readonly now: number | null;
 }
 
 /** Returns the bounds of the log, consistent with the read. */
@@ -52,10 +54,10 @@ export async function logBounds(
  */
 export async function gapOf(
   history: Pick<History, 'lastLost'>,
-  { topicId, from, first: record }: Omit<LogRead, 'last'>,
+  { topicId, from, now, first: record }: Omit<LogRead, 'last'>,
 ): Promise<LogGap | null> {
   const first = record?.offset;
   if (first === from) return null;
-  const lost = await history.lastLost(topicId, { from, before: first ?? Number.MAX_SAFE_INTEGER });
+  const lost = await history.lastLost(topicId, { from, before: first ?? Number.MAX_SAFE_INTEGER, now });
   return lost === null ? null : { from_offset: from, to_offset: first ?? lost + 1, reason: 'expired' };
 }

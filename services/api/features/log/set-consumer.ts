@@ -38,7 +38,9 @@ const body = z.object({
 });
 
 /** `PUT /api/topics/{name}/consumers/{consumer}`: stores an offset; the last write wins. */
-export function setConsumer(deps: Pick<ApiDeps, 'directory' | 'engine' | 'history' | 'makeId'>): Route {
+export function setConsumer(
+  deps: Pick<ApiDeps, 'clock' | 'config' | 'directory' | 'engine' | 'history' | 'makeId'>,
+): Route {
   return route({
     id: 'setConsumer',
     method: 'PUT',
@@ -65,6 +67,7 @@ export function setConsumer(deps: Pick<ApiDeps, 'directory' | 'engine' | 'histor
         nameKey: topicNameKey(name),
         offset,
         updatedAt: context.now,
+        placedAt: null,
         ...nothingLost,
         lease: givenLease(context.request),
       });
@@ -88,7 +91,8 @@ function keep(
     requireLease(known ?? noLease, lease);
     if (known !== null) {
       const { offset, updatedAt } = kept;
-      return documents.update(logConsumers, known, { offset, updatedAt, ...nothingLost });
+      const placedAt = offset < known.offset ? null : (known.placedAt ?? known.updatedAt);
+      return documents.update(logConsumers, known, { offset, updatedAt, placedAt, ...nothingLost });
     }
     return make(deps, caller, { ...kept, ...noLease, id: deps.makeId(), version: 1 });
   }, wasJustMade);
