@@ -75,7 +75,7 @@ export default {
     ),
     // Services on the engine that TOCSIN_ENGINE names.
     part('services', ['services/**/*.engines.test.ts', 'cli/**/*.engines.test.ts']),
-    part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/embedded/**/*.test.ts']),
+    part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/{archive,embedded}/**/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/**/*.test.ts']),
     {
       ...part('acceptance', [

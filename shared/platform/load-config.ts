@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { readArchive, type ArchiveConfig } from './archive-variables.ts';
 import { splitList } from './split-list.ts';
 import { vapidPublicKeyOf } from './vapid-keys.ts';
 import { variableGroups, variables, type saslMechanisms, type Variables } from './variables.ts';
@@ -95,6 +96,9 @@ const parsedVariables = [
   'VAPID_PRIVATE_KEY',
   'VAPID_SUBJECT',
   'WEB_PUSH_CA_FILE',
+  'ARCHIVE_URL',
+  'ARCHIVE_S3_ENDPOINT',
+  'ARCHIVE_S3_REGION',
 ] as const;
 type UnparsedVariables = Omit<Variables, (typeof parsedVariables)[number]>;
 
@@ -107,6 +111,8 @@ export interface Config extends Omit<UnparsedVariables, 'BASE_URL' | 'APP_URL'> 
   /** Undefined if pushes to `android` devices are off. */
   readonly fcmServiceAccount: FcmServiceAccount | undefined;
   readonly webPush: WebPushConfig;
+  /** Undefined if retention removes messages without archiving them. */
+  readonly archive: ArchiveConfig | undefined;
   /** The public URL of the API; undefined to derive it from the listening address. */
   readonly BASE_URL: string | undefined;
   readonly APP_URL: string | undefined;
@@ -137,6 +143,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env', rol
   const jwtSecrets = readJwtSecrets(merged['JWT_SECRET'], cluster !== undefined && isApi, faults);
   const isNotifier = role === undefined ? (parsed.data?.ROLES.includes('notifier') ?? true) : role === 'notifier';
   const webPush = readWebPush(merged, { isNotifier, mailFrom: parsed.data?.MAIL_FROM }, faults);
+  const archive = readArchive(merged, faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const { BASE_URL, APP_URL, ...rest } = omitParsed(parsed.data);
   return {
@@ -147,6 +154,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv, envFile = '.env', rol
     apns,
     fcmServiceAccount: fcmAccount,
     webPush,
+    archive,
     jwtSecrets,
   };
 }

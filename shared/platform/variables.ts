@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { archive } from './archive-variables.ts';
 import { push } from './push-variables.ts';
 import { readSchedule } from './read-schedule.ts';
 import { splitList } from './split-list.ts';
@@ -353,6 +354,7 @@ export const variables = z.object({
   ...signIn,
   ...push,
   ...retention,
+  ...archive,
   ...limits,
   ...sinkTargets,
   ...observability,
@@ -384,6 +386,7 @@ export const variableGroups: readonly { readonly heading: string; readonly rows:
   { heading: 'Google and Apple login', rows: rowsOf(signIn) },
   { heading: 'Push providers', rows: rowsOf(push) },
   { heading: 'Retention', rows: rowsOf(retention) },
+  { heading: 'Archive of removed messages', rows: rowsOf(archive) },
   { heading: 'Limits and origins', rows: rowsOf(limits) },
   { heading: 'Sinks', rows: rowsOf(sinkTargets) },
   { heading: 'Logs, health and metrics', rows: rowsOf(observability) },

@@ -3,6 +3,7 @@ import { changeTypes } from '../../domain/messages/log-record.ts';
 import { platforms } from '../../domain/push/device.ts';
 import { deliveryStatuses } from '../../ports/deliveries.ts';
 import type { Row, StoreRows } from '../../ports/installation-rows.ts';
+import { storedMessageFields } from '../../wire/stored-message.ts';
 
 const time = z.int().min(0);
 const logOffset = z.int().min(0);
@@ -21,24 +22,7 @@ const schemas: { readonly [K in keyof StoreRows]: z.ZodType<StoreRows[K]> } = {
     offset: logOffset,
     timestamp: time,
   }),
-  messages: z.strictObject({
-    id: z.string(),
-    topicId: z.string(),
-    offset: logOffset.nullable(),
-    message: z.string(),
-    title: z.string().nullable(),
-    priority: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4), z.literal(5)]),
-    tags: z.array(z.string()),
-    timestamp: time,
-    expiresAt: time,
-    markdown: z.boolean(),
-    contentRev: z.int(),
-    editedAt: time.nullable(),
-    deletedAt: time.nullable(),
-    // Absent in exports of earlier versions.
-    extras: z.string().nullable().default(null),
-    publishedBy: z.string().nullable().default(null),
-  }),
+  messages: z.strictObject({ ...storedMessageFields, offset: logOffset.nullable(), contentRev: z.int() }),
   lostRecords: z.strictObject({ topicId: z.string(), offset: logOffset }),
   deliveries: z.strictObject({
     messageId: z.string(),

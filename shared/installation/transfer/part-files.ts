@@ -4,11 +4,10 @@ import { stat } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { splitLines } from '../../async/split-lines.ts';
+import { chunkItems } from '../../platform/chunk-items.ts';
 import type { Row } from '../../ports/installation-rows.ts';
 import { secretFileMode } from './manifest.ts';
-
-/** Limits the memory for a file without line breaks. Far above any row. */
-const lineCharsMax = 16 * 1024 * 1024;
 
 const hashing = (hash: Hash): Transform =>
   new Transform({
@@ -48,21 +47,8 @@ export async function* readPart(file: string, pageSize: number): AsyncGenerator<
   const source = createReadStream(file);
   const text = source.pipe(createGunzip());
   source.on('error', (error) => text.destroy(error));
-  let page: Row[] = [];
-  let rest = '';
-  for await (const chunk of text.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    if (rest.length > lineCharsMax) throw new Error(`${file} has a line of more than ${lineCharsMax} characters`);
-    for (const line of lines) {
-      page.push(parseLine(file, line));
-      if (page.length < pageSize) continue;
-      yield page;
-      page = [];
-    }
-  }
-  if (rest !== '') throw new Error(`${file} ends within a line`);
-  if (page.length > 0) yield page;
+  const lines = splitLines(text.setEncoding('utf8') as AsyncIterable<string>, file);
+  for await (const page of chunkItems(lines, pageSize)) yield page.map((line) => parseLine(file, line));
 }
 
 function parseLine(file: string, line: string): Row {
