@@ -42,6 +42,7 @@ const patientFaults = [
   'redis-failover',
   'restored-cluster',
   'retention-kill',
+  's3-archive',
   'second-server',
   'sink-kill',
 ].map((name) => `/tests/faults/${name}.test.ts`);

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-const groups = new Set(['describe', 'describeUnlessMissing']);
+const groups = new Set(['describe', 'describeUnlessMissing', 'describeWithOwnEngines']);
 const tests = new Set(['test', 'it']);
 
 /**

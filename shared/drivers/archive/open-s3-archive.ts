@@ -29,7 +29,7 @@ export interface S3ArchiveOptions {
 
 /** Attempts per request; the SDK waits up to some seconds between them. */
 const attemptsMax = 4;
-/** Longest silence of a connection, and longest time to connect. */
+/** Longest time to connect, to send a part and to respond, and longest silence of a response. */
 const defaultTimeoutMs = 30_000;
 /** Size of the parts of an upload. The limit of 10,000 parts allows objects of 80 GB. */
 const partBytes = 8 * 1024 * 1024;
@@ -47,7 +47,12 @@ export function openS3Archive({
   const base = prefix === '' ? '' : `${prefix}/`;
   const client = new S3Client({
     maxAttempts: attemptsMax,
-    requestHandler: { connectionTimeout: timeoutMs, requestTimeout: timeoutMs, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: timeoutMs,
+      requestTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: timeoutMs,
+    },
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
   });
@@ -57,15 +62,7 @@ export function openS3Archive({
   };
   return {
     put: (key, body) => upload(client, { Bucket, Key: keyOf(key) }, body),
-    async get(key) {
-      try {
-        const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: keyOf(key) }));
-        return orUnavailable(Body as Readable);
-      } catch (error) {
-        if (error instanceof NoSuchKey) return null;
-        throw failure(error);
-      }
-    },
+    get: (key) => download(client, { Bucket, Key: keyOf(key) }),
     list: (keysPrefix) => listKeys(client, { Bucket, base, Prefix: base + keysPrefix }),
     remove: (key) => removeObject(client, { Bucket, Key: keyOf(key) }),
     close: () => Promise.resolve(client.destroy()),
@@ -81,23 +78,43 @@ interface Place {
 /** Uploads in parts, so that the size need not be known. The server checks the checksum of each part. */
 async function upload(client: S3Client, place: Place, body: AsyncIterable<Uint8Array>): Promise<void> {
   let bodyError: unknown = null;
-  const watched = async function* () {
-    try {
-      yield* body;
-    } catch (error) {
-      bodyError = error;
-      throw error;
-    }
-  };
+  const watched = watchErrors(body, (error) => (bodyError = error));
   try {
     await new Upload({
       client,
-      params: { ...place, Body: Readable.from(watched()), ChecksumAlgorithm: 'SHA256' },
+      params: { ...place, Body: Readable.from(watched), ChecksumAlgorithm: 'SHA256' },
       partSize: partBytes,
       queueSize: 1,
     }).done();
   } catch (error) {
     throw bodyError ?? failure(error);
+  }
+}
+
+/** Reports an error of the items themselves, but not one that their reader throws into a generator. */
+function watchErrors<T>(items: AsyncIterable<T>, onError: (error: unknown) => void): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const source = items[Symbol.asyncIterator]();
+      return {
+        next: () =>
+          source.next().catch((error: unknown) => {
+            onError(error);
+            throw error;
+          }),
+        return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
+}
+
+async function download(client: S3Client, place: Place): Promise<AsyncIterable<Uint8Array> | null> {
+  try {
+    const { Body } = await client.send(new GetObjectCommand(place));
+    return orUnavailable(Body as Readable);
+  } catch (error) {
+    if (error instanceof NoSuchKey) return null;
+    throw failure(error);
   }
 }
 
@@ -180,5 +197,6 @@ function failure(error: unknown): Error {
   if (error instanceof S3ServiceException)
     return archiveFailure(`S3 returned ${error.$metadata.httpStatusCode ?? 'an error'} ${error.name}`);
   const { code, name } = error as NodeJS.ErrnoException;
+  if (name === 'CredentialsProviderError') return archiveFailure('no AWS credentials were found');
   return archiveFailure(`the connection to S3 failed (${code ?? name})`);
 }
