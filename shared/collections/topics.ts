@@ -17,6 +17,7 @@ export const topics: Collection<Topic> = {
     createdAt: 'time',
     partition: 'integer',
     retentionDays: 'integer',
+    archive: 'boolean',
     isHeld: 'boolean',
     escalation: 'json',
     subscriberCount: 'integer',

@@ -189,6 +189,9 @@ const retention = {
     description:
       '`on` keeps records that a [consumer](consuming.md#protection) has not read for up to 7 days after their expiry, only for it',
   }),
+  ARCHIVE_DEFAULT: flag.default(true).register(variableDocs, {
+    description: 'whether topics without `archive` of their own are archived',
+  }),
   ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(variableDocs, {
     description:
       'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight. Nodes cache for up to 5 seconds; 10 to 86,400',

@@ -67,6 +67,7 @@ export function newTopic(ownerId: string, given: Partial<New<Topic>> = {}): New<
     createdAt: Date.now(),
     partition: 0,
     retentionDays: null,
+    archive: null,
     isHeld: false,
     escalation: null,
     subscriberCount: 0,

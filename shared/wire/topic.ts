@@ -18,6 +18,12 @@ export const topicSchema = z
       .int()
       .optional()
       .describe("Maximum number of days that messages are kept. Absent: the limit of the owner's tier applies."),
+    archive: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether expired messages are archived before they are removed. Only for callers who manage the topic.',
+      ),
     message_count: z.int(),
     subscriber_count: z.int(),
     created_at: z.iso.datetime(),
@@ -33,9 +39,11 @@ export interface TopicExtras {
   readonly stats: { readonly messageCount: number; readonly lastMessageAt: number | null };
   /** Whether the caller may manage the topic. */
   readonly canManage: boolean;
+  /** The setting of topics without one of their own. */
+  readonly archiveDefault: boolean;
 }
 
-export function toTopicJson(topic: Topic, { stats, canManage }: TopicExtras): TopicJson {
+export function toTopicJson(topic: Topic, { stats, canManage, archiveDefault }: TopicExtras): TopicJson {
   return {
     id: topic.id,
     name: topic.name,
@@ -47,6 +55,7 @@ export function toTopicJson(topic: Topic, { stats, canManage }: TopicExtras): To
     icon_name: topic.iconName,
     icon_color: topic.iconColor,
     ...(topic.retentionDays === null ? {} : { retention_days: topic.retentionDays }),
+    ...(canManage ? { archive: topic.archive ?? archiveDefault } : {}),
     message_count: stats.messageCount,
     subscriber_count: topic.subscriberCount,
     created_at: toIso(topic.createdAt),

@@ -26,12 +26,14 @@ test('a topic created with only a name is public, undiscoverable and empty', asy
     created_at: expect.stringMatching(iso),
     last_message_at: null,
     can_manage: true,
+    archive: true,
     subscription_warning: null,
   });
   const detail = await stack.caller().get(`/api/topics/${name.toUpperCase()}`);
   expect(detail.status).toBe(200);
   const { subscription_warning: _, ...shared } = body;
-  expect(detail.body).toEqual({ ...shared, can_manage: false, connection_count: 0 });
+  const { archive: __, ...seen } = shared;
+  expect(detail.body).toEqual({ ...seen, can_manage: false, connection_count: 0 });
   expect((await owner.get(`/api/topics/${name}/stats`)).body).toEqual({ ...shared, connection_count: 0 });
 });
 

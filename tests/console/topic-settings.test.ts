@@ -17,7 +17,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     return page;
   }
 
-  test('the settings rename a topic, describe it and limit how long it keeps messages', async () => {
+  test('the settings rename a topic, describe it, limit how long it keeps messages, and switch its archive off', async () => {
     const owner = await stack.person();
     const topic = await createTopic(owner);
     const page = await openSettings(owner, topic.name);
@@ -25,10 +25,11 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.getByLabel('Name', { exact: true }).first().fill(name);
     await page.getByLabel('Description').fill('Nightly backups');
     await page.getByLabel('Days to keep messages').fill('1');
+    await page.getByLabel('Archive expired messages').uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.waitForURL((url) => url.pathname === `/console/topics/${name}/settings`);
     const { body } = await owner.get(`/api/topics/${name}`);
-    expect(body).toMatchObject({ id: topic.id, description: 'Nightly backups', retention_days: 1 });
+    expect(body).toMatchObject({ id: topic.id, description: 'Nightly backups', retention_days: 1, archive: false });
   });
 
   test('a refused change shows the error of the server next to its field, which gets the focus', async () => {

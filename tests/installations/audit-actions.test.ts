@@ -10,6 +10,7 @@ import { newRegistration } from '../support/registration.ts';
 import { runCommand } from '../support/run-command.ts';
 import { sinkActs } from '../support/sink-acts.ts';
 import { Client, createTopic, made } from '../support/stack.ts';
+import { topicSettingActs } from '../support/topic-setting-acts.ts';
 import { useAuditLog, type Entry } from '../support/use-audit-log.ts';
 import { useAuditSubjects } from '../support/use-audit-subjects.ts';
 import { useStack } from '../support/use-stack.ts';
@@ -222,26 +223,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     await made(person.delete(`/api/topics/${topic.name}/access-tokens/${token.id}`));
     return { ...by(person), subject: token, within: inTopic(topic) };
   },
-  'topic.access_changed': async () => {
-    const { person, topic } = await topicOf();
-    await made(person.patch(`/api/topics/${topic.id}`, { access_level: 'private' }));
-    await made(person.patch(`/api/topics/${topic.id}`, { description: 'still private', access_level: 'private' }));
-    return {
-      ...by(person),
-      subject: { type: 'topic', ...topic },
-      details: { access_level: 'private', former_access_level: 'public' },
-    };
-  },
-  'topic.retention_changed': async () => {
-    const { person, topic } = await topicOf();
-    await made(person.patch(`/api/topics/${topic.id}`, { retention_days: 2 }));
-    await made(person.patch(`/api/topics/${topic.id}`, { description: 'two days', retention_days: 2 }));
-    return {
-      ...by(person),
-      subject: { type: 'topic', ...topic },
-      details: { retention_days: 2, former_retention_days: null },
-    };
-  },
+  ...topicSettingActs(topicOf),
   'topic.escalation_set': () =>
     policyOf().then(({ person, topic }) => ({ ...by(person), subject: { type: 'topic', ...topic } })),
   'topic.escalation_removed': async () => {

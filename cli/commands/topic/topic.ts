@@ -4,6 +4,7 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { ownedTopics } from '@tocsin/shared/operations/topics/owned-topics.ts';
 import { removeTopic } from '@tocsin/shared/operations/topics/remove-topic.ts';
+import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import { setHold } from '@tocsin/shared/operations/retention/set-hold.ts';
 import { findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
 import { paginateIndex } from '@tocsin/shared/documents/paginate-index.ts';
@@ -68,7 +69,7 @@ function list(): Command {
     .option('--owner <account>', 'only topics of this account (email address, username or ID)')
     .option('--held', 'only topics under legal hold')
     .action((options: PrintOptions & ListOptions & { owner?: string; held?: true }) =>
-      withStore(async (store) => {
+      withStore(async (store, config) => {
         const { documents } = store;
         const pages =
           options.owner === undefined
@@ -84,7 +85,7 @@ function list(): Command {
           textsOf: ({ name, description }) => [name, description],
         });
         printRows(
-          await describe(store, found),
+          await describe(store, config, found),
           (one) => [
             one.name,
             one.access_level,
@@ -105,8 +106,8 @@ function show(): Command {
     .description('print a topic')
     .argument(...nameArgument)
     .action((name: string, options: PrintOptions) =>
-      withStore(async (store) => {
-        const [shown] = await describe(store, [await findTopic(store, name)]);
+      withStore(async (store, config) => {
+        const [shown] = await describe(store, config, [await findTopic(store, name)]);
         printObject(shown!, options);
       }),
     );
@@ -150,7 +151,11 @@ async function findTopic({ documents }: OperatorStore, name: string): Promise<To
 }
 
 /** Returns the operator's view of the topics, in the given order. */
-async function describe({ documents, openMessages }: OperatorStore, found: readonly Topic[]) {
+async function describe(
+  { documents, openMessages }: OperatorStore,
+  config: Pick<Config, 'ARCHIVE_DEFAULT'>,
+  found: readonly Topic[],
+) {
   const messages = await openMessages();
   const [stats, emails] = await Promise.all([
     messages.topicStats(found.map(({ id }) => id)),
@@ -163,6 +168,7 @@ async function describe({ documents, openMessages }: OperatorStore, found: reado
     const { can_manage: _, ...shown } = toTopicJson(topic, {
       stats: stats.get(topic.id) ?? { messageCount: 0, lastMessageAt: null },
       canManage: true,
+      archiveDefault: config.ARCHIVE_DEFAULT,
     });
     return { ...shown, owner: emails.get(topic.ownerId) ?? null, legal_hold: topic.isHeld };
   });

@@ -108,6 +108,11 @@ export const auditActions = {
     subject: 'topic',
     details: { retention_days: 'integer', former_retention_days: 'integer' },
   },
+  'topic.archive_changed': {
+    means: 'The archiving of expired messages of a topic was switched on or off.',
+    subject: 'topic',
+    details: { archive: 'flag' },
+  },
   'topic.escalation_set': { means: 'The escalation policy of a topic was set.', subject: 'topic', details: {} },
   'topic.escalation_removed': { means: 'The escalation policy of a topic was removed.', subject: 'topic', details: {} },
   'topic.deleted': {

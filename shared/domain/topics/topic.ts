@@ -24,6 +24,8 @@ export interface Topic {
   readonly partition: number;
   /** Retention in days; null means the retention of the owner's tier. */
   readonly retentionDays: number | null;
+  /** Whether retention archives expired messages before it removes them; null means ARCHIVE_DEFAULT. */
+  readonly archive: boolean | null;
   /** Legal hold, set by the operator: messages do not expire and the topic cannot be deleted. */
   readonly isHeld: boolean;
   /** What happens until a message is acknowledged; null: messages require no acknowledgement. */

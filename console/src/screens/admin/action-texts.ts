@@ -32,6 +32,7 @@ export const actionTexts: Readonly<Record<AuditEntry['action'], string>> = {
   'topic_token.deleted': 'Topic token deleted',
   'topic.access_changed': 'Topic access changed',
   'topic.retention_changed': 'Topic retention changed',
+  'topic.archive_changed': 'Topic archiving changed',
   'topic.escalation_set': 'Escalation policy set',
   'topic.escalation_removed': 'Escalation policy removed',
   'topic.deleted': 'Topic deleted',

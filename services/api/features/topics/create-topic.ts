@@ -19,6 +19,9 @@ const body = z
     retention_days: optionalField(topicFields.retentionDays).describe(
       "In days, at most those of the tier of the topic's owner, which are also the default.",
     ),
+    archive: optionalField(topicFields.archive).describe(
+      'Whether expired messages are archived before they are removed, by default as the operator set it.',
+    ),
     team_id: optionalField(uuidField),
   })
   .meta({
@@ -59,9 +62,14 @@ export function createTopic(deps: Pick<ApiDeps, 'clock' | 'config' | 'directory'
         iconName: fields.icon_name ?? null,
         iconColor: fields.icon_color ?? null,
         retentionDays: fields.retention_days ?? null,
+        archive: fields.archive ?? null,
       });
       await deps.directory.changed(topicChange(topic));
-      const json = toTopicJson(topic, { stats: noMessages, canManage: true });
+      const json = toTopicJson(topic, {
+        stats: noMessages,
+        canManage: true,
+        archiveDefault: deps.config.ARCHIVE_DEFAULT,
+      });
       return { status: 201, body: { ...json, subscription_warning: warning } };
     },
   });

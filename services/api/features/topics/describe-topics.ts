@@ -3,13 +3,14 @@ import { mayUseTopic } from '@tocsin/shared/domain/topics/access.ts';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
 import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import type { TopicStats, MessageReads } from '@tocsin/shared/ports/messages/message-reads.ts';
+import type { TopicStats } from '@tocsin/shared/ports/messages/message-reads.ts';
+import type { ApiDeps } from '../../api-deps.ts';
 
 export const noMessages: TopicStats = { messageCount: 0, lastMessageAt: null };
 
 /** Returns the topics as the caller sees them, in the given order. `roles` are the caller's roles by team. */
 export async function describeTopics(
-  messages: MessageReads,
+  { engine: { messages }, config }: Pick<ApiDeps, 'config' | 'engine'>,
   caller: Caller,
   page: { topics: readonly Topic[]; roles: ReadonlyMap<string, Role> },
 ): Promise<TopicJson[]> {
@@ -19,6 +20,7 @@ export async function describeTopics(
     return toTopicJson(topic, {
       stats: stats.get(topic.id) ?? noMessages,
       canManage: mayUseTopic(caller, topic, 'manage', role),
+      archiveDefault: config.ARCHIVE_DEFAULT,
     });
   });
 }

@@ -5,14 +5,14 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { describeTopics } from './describe-topics.ts';
 
 /** The account's topics, including those of its teams, oldest first. */
-export function exportTopics({ engine: { documents, messages } }: Pick<ApiDeps, 'engine'>): ExportSection {
+export function exportTopics(deps: Pick<ApiDeps, 'config' | 'engine'>): ExportSection {
   return {
     name: 'topics',
     scopes: ['topics:read'],
     schema: topicSchema,
     async *pages({ caller }) {
-      for await (const topics of ownedTopics(documents, caller.userId))
-        yield await describeTopics(messages, caller, { topics, roles: new Map() });
+      for await (const topics of ownedTopics(deps.engine.documents, caller.userId))
+        yield await describeTopics(deps, caller, { topics, roles: new Map() });
     },
   };
 }

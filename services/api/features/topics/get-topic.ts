@@ -12,7 +12,10 @@ import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { noMessages } from './describe-topics.ts';
 
 /** `GET /api/topics/{name}` and its alias `/stats`. */
-export function getTopic(deps: Pick<ApiDeps, 'directory' | 'engine' | 'streams'>, form: 'detail' | 'stats'): Route {
+export function getTopic(
+  deps: Pick<ApiDeps, 'config' | 'directory' | 'engine' | 'streams'>,
+  form: 'detail' | 'stats',
+): Route {
   return route({
     id: form === 'detail' ? 'getTopic' : 'getTopicStats',
     method: 'GET',
@@ -32,7 +35,11 @@ export function getTopic(deps: Pick<ApiDeps, 'directory' | 'engine' | 'streams'>
       ]);
       if (topic === null) throw new AppError('not_found', 'Topic not found');
       const canManage = mayUseTopic(context.caller, topic, 'manage', role);
-      const json = toTopicJson(topic, { stats: stats.get(topic.id) ?? noMessages, canManage });
+      const json = toTopicJson(topic, {
+        stats: stats.get(topic.id) ?? noMessages,
+        canManage,
+        archiveDefault: deps.config.ARCHIVE_DEFAULT,
+      });
       return { status: 200, body: { ...json, connection_count: connections } };
     },
   });

@@ -4,7 +4,7 @@ import { listingQuery, listingReply, listingSuccess } from './listing-reply.ts';
 import type { Listing } from './read-listings.ts';
 
 /** `GET /api/topics/my`: the caller's topics, including those of own teams. */
-export function listMyTopics(deps: Pick<ApiDeps, 'engine' | 'topicListings'>): Route {
+export function listMyTopics(deps: Pick<ApiDeps, 'config' | 'engine' | 'topicListings'>): Route {
   return route({
     id: 'listMyTopics',
     method: 'GET',

@@ -3,7 +3,7 @@ import { route, type Route } from '../../http/route.ts';
 import { listed, listingQuery, listingReply, listingSuccess, rolesOf } from './listing-reply.ts';
 
 /** `GET /api/topics/public`: only discoverable public topics, for any caller. */
-export function listPublicTopics(deps: Pick<ApiDeps, 'engine' | 'topicListings'>): Route {
+export function listPublicTopics(deps: Pick<ApiDeps, 'config' | 'engine' | 'topicListings'>): Route {
   return route({
     id: 'listPublicTopics',
     method: 'GET',

@@ -9,7 +9,7 @@ import type { Listing } from './read-listings.ts';
 /**
  * `GET /api/topics`: discoverable public topics, and with a credential also the topics of the caller and their teams.
  */
-export function listTopics(deps: Pick<ApiDeps, 'engine' | 'topicListings'>): Route {
+export function listTopics(deps: Pick<ApiDeps, 'config' | 'engine' | 'topicListings'>): Route {
   return route({
     id: 'listTopics',
     method: 'GET',

@@ -28,7 +28,7 @@ export async function rolesOf(deps: Pick<ApiDeps, 'engine'>, caller: Caller): Pr
 
 /** Returns a page of the combined listings. */
 export async function listingReply(
-  deps: Pick<ApiDeps, 'engine' | 'topicListings'>,
+  deps: Pick<ApiDeps, 'config' | 'engine' | 'topicListings'>,
   asked: {
     readonly caller: Caller;
     readonly roles: ReadonlyMap<string, Role>;
@@ -38,6 +38,6 @@ export async function listingReply(
 ): Promise<Reply> {
   const page = pageOf(asked.query);
   const { topics, total } = await readCachedListings(deps, asked.listings, page);
-  const body = await describeTopics(deps.engine.messages, asked.caller, { topics, roles: asked.roles });
+  const body = await describeTopics(deps, asked.caller, { topics, roles: asked.roles });
   return { status: 200, headers: pageHeaders(page, total), body };
 }

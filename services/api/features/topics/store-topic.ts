@@ -19,7 +19,15 @@ import { requireRoomForPrivateTopic, requireRoomForTopic } from './topic-quota.t
 
 export type TopicInput = Pick<
   Topic,
-  'name' | 'teamId' | 'accessLevel' | 'description' | 'isDiscoverable' | 'iconName' | 'iconColor' | 'retentionDays'
+  | 'name'
+  | 'teamId'
+  | 'accessLevel'
+  | 'description'
+  | 'isDiscoverable'
+  | 'iconName'
+  | 'iconColor'
+  | 'retentionDays'
+  | 'archive'
 >;
 
 /**

@@ -18,6 +18,7 @@ export const topicFields = {
   isDiscoverable: z.boolean(),
   iconName: z.string().regex(/^[a-z0-9-]{1,50}$/, 'must be 1 to 50 of the characters a-z, 0-9 and -'),
   retentionDays: z.int().min(1, 'must be at least 1'),
+  archive: z.boolean(),
   iconColor: z.string().regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour such as #1A2B3C'),
 };
 

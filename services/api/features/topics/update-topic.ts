@@ -39,6 +39,7 @@ const body = z.object({
     .describe(
       "Also applies to stored messages. Null means the retention of the owner's tier. Expired messages stay expired.",
     ),
+  archive: topicFields.archive.optional(),
 });
 
 /** `PATCH /api/topics/{topic_id}` */
@@ -65,7 +66,7 @@ export function updateTopic(
       if (retention !== null) await applyRetention(deps, retention);
       const role = await roleOf(deps.directory, context.caller, after);
       const roles = new Map(role === null || after.teamId === null ? [] : [[after.teamId, role]]);
-      const [json] = await describeTopics(deps.engine.messages, context.caller, { topics: [after], roles });
+      const [json] = await describeTopics(deps, context.caller, { topics: [after], roles });
       return { status: 200, body: json };
     },
   });
@@ -83,7 +84,7 @@ interface Wish {
   readonly audit: Audit;
 }
 
-/** The audit log records changes of access and retention. */
+/** The audit log records changes of access, retention and archiving. */
 function record({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'after'>): Write[] {
   const subject = { id: after.id, name: after.name };
   const ofAccess =
@@ -102,7 +103,11 @@ function record({ audit }: Wish, { before, after }: Pick<Changed, 'before' | 'af
           subject,
           details: { retention_days: after.retentionDays, former_retention_days: before.retentionDays },
         });
-  return [...ofAccess, ...ofRetention];
+  const ofArchive =
+    after.archive === null || before.archive === after.archive
+      ? []
+      : audit({ action: 'topic.archive_changed', subject, details: { archive: after.archive } });
+  return [...ofAccess, ...ofRetention, ...ofArchive];
 }
 
 /** Stores the change of the current topic. Throws 404, 422, 403 beyond the limit of private topics, and 409. */
@@ -206,6 +211,7 @@ function changesOf(topic: Topic, fields: z.output<typeof body>): Changes<Topic> 
     ...(fields.icon_name === undefined ? {} : { iconName: fields.icon_name }),
     ...(fields.icon_color === undefined ? {} : { iconColor: fields.icon_color }),
     ...(fields.retention_days === undefined ? {} : { retentionDays: fields.retention_days }),
+    ...(fields.archive === undefined ? {} : { archive: fields.archive }),
   };
   if (Object.keys(set).length === 0) return set;
   const after = { ...topic, ...set };

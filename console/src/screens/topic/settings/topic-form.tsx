@@ -2,7 +2,7 @@ import { useLocation } from 'wouter-preact';
 import { call } from '../../../api/call.ts';
 import type { Topic } from '../../../api/wire.ts';
 import { Section } from '../../../parts/card.tsx';
-import { Field, Form, type FormValues } from '../../../parts/form.tsx';
+import { Checkbox, Field, Form, type FormValues } from '../../../parts/form.tsx';
 import { topicSettingsPath } from '../../../parts/paths.ts';
 import { toast, toastError } from '../../../parts/toasts.tsx';
 import { loadInbox } from '../../../state/inbox.ts';
@@ -17,9 +17,12 @@ export function TopicForm({ topic, onChanged }: TopicFormProps) {
   const [, navigate] = useLocation();
   const save = async (values: FormValues) => {
     const days = values.text('retention_days');
+    const archive = values.isChecked('archive');
     const json = {
       ...topicOfForm(values),
       retention_days: days === '' ? null : Number(days),
+      // Unchanged, the topic keeps following the operator's default.
+      ...(archive === topic.archive ? {} : { archive }),
     };
     const { name } = await call<Topic>('PATCH', `/api/topics/${topic.id}`, { json });
     loadInbox().catch(toastError);
@@ -41,6 +44,11 @@ export function TopicForm({ topic, onChanged }: TopicFormProps) {
           min={1}
           defaultValue={topic.retention_days ?? ''}
           hint="Empty: as long as the tier of the topic's owner permits. Also applies to stored messages."
+        />
+        <Checkbox
+          id="archive"
+          label="Archive expired messages, if the server has an archive"
+          defaultChecked={topic.archive}
         />
       </Form>
     </Section>
