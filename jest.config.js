@@ -20,6 +20,7 @@ const blackBox = { testEnvironment: 'node' };
 
 /** Fault tests that do not depend on timing and can run concurrently. */
 const patientFaults = [
+  'archive-kill',
   'backup',
   'cluster-page',
   'embedded-restart',

@@ -113,6 +113,10 @@ function queue(act: typeof requestRun | typeof confirmPlan, upTo: number, option
   });
 }
 
+/** Nothing without an archive. */
+const archivedOf = ({ archived: { messages, objects } }: ReturnType<typeof toRunJson>): string =>
+  objects === 0 ? '' : `  archived ${messages} in ${objects} objects`;
+
 function history(): Command {
   return new Command('history')
     .description('print the runs of the last 90 days, newest first')
@@ -128,7 +132,7 @@ function history(): Command {
         if (runs.length === 0) return line('No retention runs in the last 90 days');
         for (const one of runs) {
           line(
-            `${one.started_at}  ${one.outcome}  by ${one.started_by}  up to ${one.up_to}  planned ${volume(one.planned)}  removed ${volume(one.removed)}`,
+            `${one.started_at}  ${one.outcome}  by ${one.started_by}  up to ${one.up_to}  planned ${volume(one.planned)}  removed ${volume(one.removed)}${archivedOf(one)}`,
           );
           printBehind(one.consumers_behind, '  ');
         }

@@ -18,6 +18,8 @@ export const retentionConfig = {
   AUDIT_RETENTION_DAYS: 365,
   RATE_LIMITS: true,
   RETENTION_PROTECT_CONSUMERS: false,
+  ARCHIVE_DEFAULT: true,
+  archive: undefined,
 };
 
 /** An engine of its own with a clock that tests advance. */

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { openArchiveStore } from '@tocsin/shared/open-archive-store.ts';
 import { retentionQueue } from '@tocsin/shared/domain/retention/retention-job.ts';
 import { retentionDaysOf } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { teamPeriodsOf } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
@@ -31,6 +32,8 @@ export interface RetentionOptions {
     | 'TEAM_REMOVAL_DAYS'
     | 'AUDIT_RETENTION_DAYS'
     | 'RATE_LIMITS'
+    | 'ARCHIVE_DEFAULT'
+    | 'archive'
   >;
   readonly log: Logger;
   readonly clock: Clock;
@@ -55,7 +58,10 @@ export async function startRetention(options: RetentionOptions): Promise<{ close
     const metrics = retentionMetrics(registry);
     showConsumerLag(registry, { engine, clock, config });
     showSinkLag(registry, { engine, clock });
+    const archive = await openArchiveStore(config);
+    if (archive !== null) own.add(() => archive.close());
     const deps = {
+      archive,
       engine,
       config,
       log,

@@ -14,6 +14,7 @@ export const retentionRuns: Collection<RetentionRun> = {
     tiers: 'json',
     topics: 'json',
     consumersBehind: 'json',
+    archived: 'json',
     outcome: 'text',
     interruptions: 'integer',
     leasedUntil: 'time',

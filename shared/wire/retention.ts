@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { tiers } from '../domain/accounts/tiers.ts';
 import type { MessageVolume } from '../domain/messages/message-volume.ts';
 import { needsConfirmation, type PlannedTier, type RetentionPlan } from '../domain/retention/retention-plan.ts';
-import type {
-  ConsumerBehindOfRun,
-  RetentionRun,
-  RetentionState,
-  WaitingPlan,
+import {
+  noneArchived,
+  type ConsumerBehindOfRun,
+  type RetentionRun,
+  type RetentionState,
+  type WaitingPlan,
 } from '../domain/retention/retention-run.ts';
 import { isoOrNull, toIso } from '../domain/to-iso.ts';
 
@@ -75,9 +76,10 @@ export const retentionRunSchema = z
     ended_at: time.nullable(),
     duration_ms: z.int().nullable(),
     up_to: time,
-    outcome: z.enum(['running', 'done', 'waiting']),
+    outcome: z.enum(['running', 'done', 'archive_failed', 'waiting']),
     planned: z.object(volumeFields),
     removed: z.object(volumeFields),
+    archived: z.object({ messages: z.int(), objects: z.int() }),
     tiers: z.array(z.object({ tier, ...volumeFields })),
     topics: z.array(z.object(topicFields)).describe('The topics with the most messages in the plan, at most 100.'),
     consumers_behind: consumersBehind,
@@ -149,6 +151,7 @@ export function toRunJson(run: RetentionRun): RetentionRunJson {
     outcome: run.outcome,
     planned: toVolumeJson(run.planned),
     removed: toVolumeJson(run),
+    archived: run.archived ?? noneArchived,
     tiers: run.tiers.map((one) => ({ tier: one.tier, ...toVolumeJson(one) })),
     topics: run.topics.map((one) => ({ topic_id: one.topicId, topic: one.name, tier: one.tier, ...toVolumeJson(one) })),
     consumers_behind: (run.consumersBehind ?? []).map(toBehindJson),

@@ -1,26 +1,30 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { MongoClient } from 'mongodb';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import { newTestPlace, openTestEngine, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
+import { newTestPlace, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
+import {
+  engineOf,
+  hourMs,
+  kill9,
+  openCount,
+  pageSize,
+  pagesOf,
+  startRetention,
+  storeMessages,
+  withEngine,
+  type Positions,
+} from './retention-process.ts';
 
-const main = fileURLToPath(new URL('../../services/retention/main.ts', import.meta.url));
 const expiredCount = Number(process.env['TOCSIN_EXPIRED'] ?? 10_000);
 const keptCount = Number(process.env['TOCSIN_KEPT'] ?? 500);
 const heldCount = 500;
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
-const hourMs = 3_600_000;
 /** The leases of a dead worker's run and job; MongoDB may keep its transaction open for more than a minute. */
 const patienceMs = 120_000;
 
@@ -38,33 +42,19 @@ function killTests(engines: TestEngines | undefined): void {
   });
   afterEach(() => own.closeAll());
 
-  const startRetention = (): ChildProcess => {
-    const env = { ...process.env, ...place.env, RETENTION_SCHEDULE: '1s' };
-    const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] });
-    own.add(() => void child.kill('SIGKILL'));
-    return child;
-  };
-  const withEngine = async <T>(clock: () => number, use: (engine: Engine) => Promise<T>): Promise<T> => {
-    const engine = await openTestEngine(place, clock);
-    try {
-      return await use(engine);
-    } finally {
-      await engine.close();
-    }
-  };
-
   // Three hours ago no message had expired: expired messages are no longer stored.
   const fill = () =>
     withEngine(
+      place,
       () => Date.now() - 3 * hourMs,
       async (engine) => {
         const both = [
           await engine.documents.insert(topics, newTopic(newId())),
           await engine.documents.insert(topics, newTopic(newId(), { isHeld: true })),
         ] as const;
-        await store(engine, both[0], { count: expiredCount, from: 0, expiresAt: Date.now() - hourMs });
-        await store(engine, both[0], { count: keptCount, from: expiredCount, expiresAt: Date.now() + hourMs });
-        await store(engine, both[1], {
+        await storeMessages(engine, both[0], { count: expiredCount, from: 0, expiresAt: Date.now() - hourMs });
+        await storeMessages(engine, both[0], { count: keptCount, from: expiredCount, expiresAt: Date.now() + hourMs });
+        await storeMessages(engine, both[1], {
           count: heldCount,
           from: expiredCount + keptCount,
           expiresAt: Date.now() - hourMs,
@@ -74,7 +64,7 @@ function killTests(engines: TestEngines | undefined): void {
     );
   /** Resolves with the drift of the counts. */
   const driftOf = ([topic, held]: readonly [Topic, Topic]) =>
-    withEngine(Date.now, async (engine) => {
+    withEngine(place, Date.now, async (engine) => {
       await expectStored(engine, topic, { from: expiredCount, count: keptCount });
       await expectStored(engine, held, { from: expiredCount + keptCount, count: heldCount });
       const stats = await engine.messages.topicStats([topic.id, held.id]);
@@ -92,13 +82,13 @@ function killTests(engines: TestEngines | undefined): void {
       own.add(() => stored.close());
       const killedAt: number[] = [];
       for (let kill = 1; kill <= kills; kill += 1) {
-        const child = startRetention();
+        const child = startRetention(own, place.env);
         const target = left + expiredCount * (1 - kill / (kills + 1));
         await eventually(async () => (await stored.count()) <= target, { timeoutMs: patienceMs, intervalMs: 1 });
         await kill9(child);
         killedAt.push((await stored.count()) - left);
       }
-      const child = startRetention();
+      const child = startRetention(own, place.env);
       const restartedAt = performance.now();
       await eventually(async () => (await stored.count()) <= left, { timeoutMs: patienceMs });
       await eventually(async () => (await stored.committedCount()) <= left, { timeoutMs: patienceMs });
@@ -123,44 +113,6 @@ function killTests(engines: TestEngines | undefined): void {
   );
 }
 
-const engineOf = (engines: TestEngines | undefined): string => (engines === undefined ? 'embedded' : 'cluster');
-
-async function kill9(child: ChildProcess): Promise<void> {
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}
-
-/** Messages written or read per batch. */
-const pageSize = 1_000;
-
-/** Consecutive offsets of a topic. */
-interface Positions {
-  readonly from: number;
-  readonly count: number;
-}
-
-function* pagesOf({ from, count }: Positions): Generator<number[]> {
-  for (let at = 0; at < count; at += pageSize)
-    yield Array.from({ length: Math.min(pageSize, count - at) }, (_, n) => from + at + n);
-}
-
-async function store(
-  engine: Engine,
-  topic: Topic,
-  { expiresAt, ...positions }: Positions & { readonly expiresAt: number },
-): Promise<void> {
-  const timestamp = Date.now() - 2 * hourMs;
-  for (const offsets of pagesOf(positions)) {
-    await engine.messages.apply(
-      offsets.map((offset) => {
-        const message = newMessage(topic.id, { timestamp, expiresAt });
-        return { partition: topic.partition, offset, record: { type: 'message', timestamp, message } };
-      }),
-    );
-  }
-}
-
 /** Expects messages of the topic at exactly these offsets. */
 async function expectStored({ messages }: Engine, { id }: Topic, positions: Positions): Promise<void> {
   const read = async (after: number) =>
@@ -173,29 +125,4 @@ async function expectStored({ messages }: Engine, { id }: Topic, positions: Posi
     after = offsets.at(-1)!;
   }
   expect(await read(after)).toEqual([]);
-}
-
-interface StoredCount {
-  /** May already exclude the messages of a removal that is not committed yet. */
-  count(): Promise<number>;
-  committedCount(): Promise<number>;
-  close(): Promise<void>;
-}
-
-/** Counts the stored messages while another process removes them. */
-async function openCount({ config }: TestPlace): Promise<StoredCount> {
-  if (config.cluster !== undefined) {
-    const client = await MongoClient.connect(config.cluster.mongoUrl);
-    // Uses MongoDB's collection statistics: a full count each time would slow the sweep.
-    const stored = client.db().collection('messages');
-    return {
-      count: () => stored.estimatedDocumentCount(),
-      committedCount: () => stored.countDocuments(),
-      close: () => client.close(),
-    };
-  }
-  const db = new DatabaseSync(join(config.DATA_DIR, 'tocsin.db'), { readOnly: true });
-  const select = db.prepare('SELECT count(*) AS count FROM messages');
-  const count = async () => (select.get() as { count: number }).count;
-  return { count, committedCount: count, close: async () => db.close() };
 }

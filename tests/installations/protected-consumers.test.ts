@@ -109,7 +109,16 @@ test('the history of the command names consumers that lost unread records', asyn
   const lost = { topicId: topic.id, topic: topic.name, consumer: 'behind', unread: 2 };
   await store.documents.insert(retentionRuns, {
     ...{ id: randomUUID(), startedBy: 'schedule', startedAt: Date.now(), endedAt: Date.now(), upTo: Date.now() },
-    ...{ planned: volume, ...volume, tiers: [], topics: [], outcome: 'done', interruptions: 0, leasedUntil: 0 },
+    ...{
+      planned: volume,
+      ...volume,
+      tiers: [],
+      topics: [],
+      archived: null,
+      outcome: 'done',
+      interruptions: 0,
+      leasedUntil: 0,
+    },
     consumersBehind: [lost],
   });
   const { out } = await runCommand(['retention', 'history'], '', stack.env);

@@ -50,7 +50,10 @@ const addConsumer = (topicId: string, offset: number, name = 'reader'): Promise<
 
 const sweep = (isSet: boolean) =>
   expireMessages(
-    { ...sweepDeps(engine, clock), config: { RATE_LIMITS: true, RETENTION_PROTECT_CONSUMERS: isSet } },
+    {
+      ...sweepDeps(engine, clock),
+      config: { RATE_LIMITS: true, ARCHIVE_DEFAULT: true, RETENTION_PROTECT_CONSUMERS: isSet },
+    },
     { endsAt: Infinity, closing: new AbortController().signal },
   );
 const removedBy = async (isSet: boolean) => (await sweep(isSet)).removed;

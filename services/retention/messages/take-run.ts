@@ -5,6 +5,7 @@ import {
   type RetentionPlan,
 } from '@tocsin/shared/domain/retention/retention-plan.ts';
 import {
+  noneArchived,
   type ConsumerBehindOfRun,
   type RetentionRun,
   type RetentionState,
@@ -130,6 +131,7 @@ async function store(
         .slice(0, topicsMax)
         .map(({ topicId, name, tier }) => ({ topicId, name, tier, messages: 0, bytes: 0 })),
       consumersBehind: behind,
+      archived: noneArchived,
       outcome: waits ? 'waiting' : 'running',
       interruptions: 0,
       leasedUntil: waits ? 0 : now + runLeaseMs,

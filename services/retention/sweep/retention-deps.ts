@@ -1,5 +1,6 @@
 import type { TeamPeriods } from '@tocsin/shared/domain/teams/team-lifecycle.ts';
 import type { RetentionDays } from '@tocsin/shared/domain/accounts/tiers.ts';
+import type { ArchiveStore } from '@tocsin/shared/ports/archive-store.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
@@ -12,7 +13,9 @@ import type { RetentionMetrics } from './retention-metrics.ts';
 /** The dependencies of sweeps. */
 export interface RetentionDeps {
   readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'bus' | 'jobQueue' | 'storage'>;
-  readonly config: Pick<Config, 'RATE_LIMITS' | 'RETENTION_PROTECT_CONSUMERS'>;
+  readonly config: Pick<Config, 'RATE_LIMITS' | 'RETENTION_PROTECT_CONSUMERS' | 'ARCHIVE_DEFAULT'>;
+  /** Null if messages are removed without an archive. */
+  readonly archive: ArchiveStore | null;
   readonly clock: Clock;
   /** How long late writes can arrive after a deletion. */
   readonly lateWritesMs: number;

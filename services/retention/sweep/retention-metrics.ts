@@ -6,6 +6,8 @@ export interface RetentionMetrics {
   readonly seconds: Histogram<'sweep'>;
   readonly removedBytes: Counter;
   readonly restedSeconds: Counter;
+  readonly archived: Counter;
+  readonly archiveFailures: Counter;
   readonly waiting: Gauge;
   readonly paused: Gauge;
   readonly clockDifference: Gauge;
@@ -41,6 +43,16 @@ export function retentionMetrics(registry: Registry): RetentionMetrics {
     restedSeconds: new Counter({
       name: 'tocsin_retention_rested_seconds_total',
       help: 'Time that removals paused for publishes',
+      registers,
+    }),
+    archived: new Counter({
+      name: 'tocsin_archive_messages_total',
+      help: 'Messages in objects that the archive confirmed',
+      registers,
+    }),
+    archiveFailures: new Counter({
+      name: 'tocsin_archive_failures_total',
+      help: 'Runs that ended because the archive failed',
       registers,
     }),
     waiting: new Gauge({

@@ -15,6 +15,7 @@ import {
   type MessagesFixture,
 } from './messages.fixtures.ts';
 import { describeLifetimes, describeRecounting } from './messages-lifetimes.contract.ts';
+import { describeHeld, describeRemovalInState } from './messages-in-state.contract.ts';
 import { describeLost } from './messages-lost.contract.ts';
 import type { Messages } from '../../ports/messages/messages.ts';
 
@@ -60,6 +61,7 @@ export function describeMessageRemoval({ newPlace }: MessagesFixture): void {
     describeForgetting(() => messages);
     describePlanning(() => messages);
     describeHeld(() => messages);
+    describeRemovalInState(() => messages);
     describeLifetimes(() => messages);
     describeRecounting(() => messages);
   });
@@ -253,34 +255,6 @@ function describeEmptying(at: () => Messages): void {
     ]);
     expect(await at().redactDeleted(testTime + day, 700)).toBe(700);
     expect(await at().redactDeleted(testTime + day, 700)).toBe(400);
-  });
-}
-
-function describeHeld(at: () => Messages): void {
-  test('returns expired and deleted messages with their text, by offset, in pages', async () => {
-    const [topicId, other] = [newId(), newId()];
-    const long = { expiresAt: testTime + 90 * day };
-    const all = Array.from({ length: 2_100 }, (_, index) =>
-      testMessage(topicId, { ...(index % 700 === 0 ? { expiresAt: testTime + 1 } : long), message: `text ${index}` }),
-    );
-    const wasDeleted = all[1_000]!;
-    await at().apply([
-      ...all.map((message, index) => published(index, message)),
-      published(2_100, testMessage(other, { expiresAt: testTime + 1 })),
-      deleted(2_101, wasDeleted, testTime + 5),
-      deleted(2_102, testMessage(topicId, long)),
-    ]);
-    const page = (after: number, limit: number, time = testTime + 1) => at().held(topicId, { after, time, limit });
-    expect(await page(-1, 10)).toEqual([
-      { ...all[0]!, offset: 0 },
-      { ...all[700]!, offset: 700 },
-      { ...wasDeleted, isDeleted: true, deletedAt: testTime + 5, offset: 1_000 },
-      { ...all[1_400]!, offset: 1_400 },
-    ]);
-    expect((await page(0, 2)).map(({ offset }) => offset)).toEqual([700, 1_000]);
-    expect((await page(1_000, 2)).map(({ offset }) => offset)).toEqual([1_400]);
-    expect((await page(-1, 10, testTime)).map(({ offset }) => offset)).toEqual([1_000]);
-    expect(await at().held(newId(), { after: -1, time: testTime + 1, limit: 10 })).toEqual([]);
   });
 }
 

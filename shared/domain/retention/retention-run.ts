@@ -16,9 +16,18 @@ export interface RunRequest {
 /**
  * - `running`: in progress. If its worker dies, the next slot resumes it.
  * - `done`: everything in the plan was removed.
+ * - `archive_failed`: messages of topics with an archive remain; the next run archives and removes them.
  * - `waiting`: nothing was removed, because an operator must confirm the large plan.
  */
-export type RunOutcome = 'running' | 'done' | 'waiting';
+export type RunOutcome = 'running' | 'done' | 'archive_failed' | 'waiting';
+
+/** Messages that a run archived before their removal. After an interruption it may archive some of them twice. */
+export interface ArchivedVolume {
+  readonly messages: number;
+  readonly objects: number;
+}
+
+export const noneArchived: ArchivedVolume = { messages: 0, objects: 0 };
 
 export interface RemovedOfTopic extends MessageVolume {
   readonly topicId: string;
@@ -58,6 +67,8 @@ export interface RetentionRun extends MessageVolume {
   readonly topics: readonly RemovedOfTopic[];
   /** The consumers that lose the most records, at most 100; null in reports of earlier versions. */
   readonly consumersBehind: readonly ConsumerBehindOfRun[] | null;
+  /** Null in reports of earlier versions. */
+  readonly archived: ArchivedVolume | null;
   readonly outcome: RunOutcome;
   /** How often its worker died. Each time, the counters may miss up to 100 removed messages. */
   readonly interruptions: number;

@@ -30,6 +30,19 @@ export interface MessageRetention {
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
 
   /**
+   * Returns the first `limit` messages of the topic after the offset that expired at or before the time, by offset,
+   * with their text even if deleted. Does not block other calls.
+   */
+  expiredOf(topicId: string, page: { after: number; time: number; limit: number }): Promise<ExpiredMessage[]>;
+
+  /**
+   * Removes those of the topic's messages that are in the given state, like `removeExpired`, and edits and deletions
+   * that expired at or before the time without their message, of which no reader knows. Resolves with the removed
+   * volume.
+   */
+  removeInState(topicId: string, of: { time: number; states: readonly MessageState[] }): Promise<MessageVolume>;
+
+  /**
    * Returns the first `limit` messages of the topic after the offset that expired at or before the time or are deleted,
    * by offset, with their text: what a legal hold keeps. Does not block other calls.
    */
@@ -62,6 +75,19 @@ export interface MessageRetention {
    * the count: 0 unless the store was damaged or modified by another program.
    */
   recount(topicId: string): Promise<number>;
+}
+
+/** The state of a message; an edit, acknowledgement, deletion or redaction changes it. */
+export interface MessageState {
+  readonly id: string;
+  readonly offset: number;
+  readonly contentRev: number;
+  readonly deletedAt: number | null;
+}
+
+export interface ExpiredMessage {
+  readonly message: StoredMessage;
+  readonly state: MessageState;
 }
 
 export interface LifetimeChange {

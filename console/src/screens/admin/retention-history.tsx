@@ -5,6 +5,7 @@ import { countOf, formatBytes, formatNumber } from './numbers.ts';
 const outcomes: Readonly<Record<RetentionRun['outcome'], readonly [badge: string, text: string]>> = {
   running: ['retrying', 'running'],
   done: ['sent', 'done'],
+  archive_failed: ['dead_token', 'archive failed'],
   waiting: ['skipped', 'waits for confirmation'],
 };
 const starters: Readonly<Record<RetentionRun['started_by'], string>> = {

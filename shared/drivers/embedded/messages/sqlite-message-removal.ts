@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { plusVolume, type MessageVolume } from '../../../domain/messages/message-volume.ts';
+import type { MessageState } from '../../../ports/messages/message-retention.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { sqliteLostRecords } from './sqlite-lost-records.ts';
+import { sqliteLostRecords, type SqliteLostRecords } from './sqlite-lost-records.ts';
 import { volumeColumn } from './sqlite-message-schema.ts';
 
 /** Messages removed per write: some milliseconds, which publishes may have to wait. */
@@ -25,6 +26,7 @@ export interface SqliteMessageRemoval {
   expiredFrom(time: number, except: readonly string[]): number;
   countExpired(time: number, of: { max: number; except?: readonly string[] }): number;
   removeExpired(time: number, limit: number, except?: readonly string[]): Promise<Map<string, MessageVolume>>;
+  removeInState(topicId: string, of: { time: number; states: readonly MessageState[] }): Promise<MessageVolume>;
   removeTopic(topicId: string, limit: number): Promise<number>;
   /** Call when a message with this or a later expiry is written. */
   onWritten(expiresAt: number): void;
@@ -35,6 +37,9 @@ export interface SqliteMessageRemoval {
 const columns = `offset, id, topic, content_rev, deleted_at, expires_at, ${volumeColumn}`;
 const isDue =
   'expires_at BETWEEN ? AND ? AND topic NOT IN (SELECT topic FROM topic_stats WHERE topic_id IN (SELECT value FROM json_each(?)))';
+
+const isOfTopic = 'topic = (SELECT topic FROM topic_stats WHERE topic_id = ?)';
+const noVolume: MessageVolume = { messages: 0, bytes: 0 };
 
 /**
  * Removes messages with their records, with short writes between publishes. `end` as in the writer; `onRemoved` is
@@ -49,23 +54,7 @@ export function sqliteMessageRemoval(
 
   const topicIdOf = (topic: number): string => (sql.topicIdOf.get(topic) as { topic_id: string }).topic_id;
 
-  /** Returns the removed volume per topic. Stores the end of the log first, because its last record may be removed. */
-  const removeRows = (rows: readonly RemovedRow[]): Map<number, MessageVolume> => {
-    const removed = new Map<number, MessageVolume>();
-    const counted = new Map<number, number>();
-    if (rows.length === 0) return removed;
-    sql.keepEnd.run(end());
-    for (const row of rows) {
-      removed.set(row.topic, plusVolume(removed.get(row.topic), { messages: 1, bytes: row.bytes }));
-      if (row.offset >= 0 && row.deleted_at === null) counted.set(row.topic, (counted.get(row.topic) ?? 0) + 1);
-    }
-    for (const [topic, count] of counted) sql.addToCount.run(-count, topic);
-    const gone = Map.groupBy(rows, ({ topic }) => topic);
-    for (const [topic, ofTopic] of gone) lost.store(topic, removeRecords(sql, ofTopic));
-    onRemoved([...removed.keys()].map(topicIdOf));
-    return removed;
-  };
-
+  const removeRows = rowRemoval(sql, { lost, end, onRemoved: (topics) => onRemoved(topics.map(topicIdOf)) });
   const due = dueMessages(sql);
 
   const removeExpiredBatch = (time: number, batchSize: number, except: string): Map<string, MessageVolume> => {
@@ -105,6 +94,18 @@ export function sqliteMessageRemoval(
       return removed;
     },
 
+    async removeInState(topicId, { time, states }) {
+      let removed = noVolume;
+      for (let at = 0; at === 0 || at < states.length; at += batchSizeMax) {
+        const batch = states.slice(at, at + batchSizeMax);
+        const [ofTopic = noVolume] = await file.writeBulk(() =>
+          removeRows(rowsInState(sql, topicId, time, batch)).values(),
+        );
+        removed = plusVolume(removed, ofTopic);
+      }
+      return removed;
+    },
+
     onWritten: due.onWritten,
     addToCount: (topicId, count) => file.write(() => void sql.addToCountOf.run(count, topicId)),
 
@@ -121,8 +122,46 @@ export function sqliteMessageRemoval(
   };
 }
 
+type Statements = ReturnType<typeof prepareStatements>;
+
+interface RowRemoval {
+  readonly lost: SqliteLostRecords;
+  readonly end: () => number;
+  readonly onRemoved: (topics: readonly number[]) => void;
+}
+
+/**
+ * Returns a function that removes rows and returns the removed volume per topic. It stores the end of the log first,
+ * because its last record may be removed.
+ */
+function rowRemoval(sql: Statements, { lost, end, onRemoved }: RowRemoval) {
+  return (rows: readonly RemovedRow[]): Map<number, MessageVolume> => {
+    const removed = new Map<number, MessageVolume>();
+    const counted = new Map<number, number>();
+    if (rows.length === 0) return removed;
+    sql.keepEnd.run(end());
+    for (const row of rows) {
+      removed.set(row.topic, plusVolume(removed.get(row.topic), { messages: 1, bytes: row.bytes }));
+      if (row.offset >= 0 && row.deleted_at === null) counted.set(row.topic, (counted.get(row.topic) ?? 0) + 1);
+    }
+    for (const [topic, count] of counted) sql.addToCount.run(-count, topic);
+    const gone = Map.groupBy(rows, ({ topic }) => topic);
+    for (const [topic, ofTopic] of gone) lost.store(topic, removeRecords(sql, ofTopic));
+    onRemoved([...removed.keys()]);
+    return removed;
+  };
+}
+
+/** Returns the messages that are in the given state, and expired changes without a message. */
+function rowsInState(sql: Statements, topicId: string, time: number, states: readonly MessageState[]): RemovedRow[] {
+  const rows = states.flatMap(({ id, offset, contentRev, deletedAt }) =>
+    sql.inState.all(offset, id, topicId, contentRev, deletedAt, time),
+  );
+  return [...rows, ...sql.stubs.all(topicId, time, batchSizeMax)] as unknown as RemovedRow[];
+}
+
 /** Removes messages with their records. Returns their offsets, without those of stubs, which no reader gets. */
-function removeRecords(sql: ReturnType<typeof prepareStatements>, rows: readonly RemovedRow[]): number[] {
+function removeRecords(sql: Statements, rows: readonly RemovedRow[]): number[] {
   return rows.flatMap(({ offset, id, content_rev, deleted_at }) => {
     sql.removeMessage.run(offset);
     const isChanged = content_rev >= 0 || deleted_at !== null;
@@ -132,7 +171,7 @@ function removeRecords(sql: ReturnType<typeof prepareStatements>, rows: readonly
 }
 
 /** Finds expired messages, except those of topics in `except`, oldest expiry first. */
-function dueMessages(sql: ReturnType<typeof prepareStatements>) {
+function dueMessages(sql: Statements) {
   /** Skips messages that expired before `from`: they belong to topics in `except` or were removed. */
   let swept = { except: '[]', from: 0, time: 0 };
   const dueFrom = (time: number, except: string): number =>
@@ -165,6 +204,10 @@ function prepareStatements(db: DatabaseSync) {
     ofTopic: db.prepare(
       `SELECT ${columns} FROM messages WHERE topic = (SELECT topic FROM topic_stats WHERE topic_id = ?) LIMIT ?`,
     ),
+    inState: db.prepare(
+      `SELECT ${columns} FROM messages WHERE offset = ? AND id = ? AND ${isOfTopic} AND content_rev = ? AND deleted_at IS ? AND expires_at <= ?`,
+    ),
+    stubs: db.prepare(`SELECT ${columns} FROM messages WHERE ${isOfTopic} AND offset < 0 AND expires_at <= ? LIMIT ?`),
     removeMessage: db.prepare('DELETE FROM messages WHERE offset = ?'),
     removeChanges: db.prepare('DELETE FROM message_changes WHERE message_id = ? RETURNING offset'),
     addToCount: db.prepare('UPDATE topic_stats SET message_count = message_count + ? WHERE topic = ?'),

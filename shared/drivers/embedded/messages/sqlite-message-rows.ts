@@ -44,7 +44,7 @@ export function prepareArrays(db: DatabaseSync, sql: string): StatementSync {
 const noTags: readonly string[] = Object.freeze([]);
 
 /** Returns the row's message with its text, even if deleted. */
-export function toMessage(row: MessageRow | TopicMessageRow, topicId: string): StoredMessage {
+export function toMessage(row: readonly [...MessageRow, ...unknown[]], topicId: string): StoredMessage {
   const tags = row[5];
   const editedAt = row[9];
   const deletedAt = row[10];

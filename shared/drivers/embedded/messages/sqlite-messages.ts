@@ -3,7 +3,7 @@ import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
 import { asManagersSee, type MessageFilter } from '../../../domain/messages/message-filter.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { ReconciledRecord } from '../../../ports/messages/message-ingest.ts';
-import type { ExpiredOfTopic, MessageRetention } from '../../../ports/messages/message-retention.ts';
+import type { ExpiredMessage, ExpiredOfTopic, MessageRetention } from '../../../ports/messages/message-retention.ts';
 import type { MessageReads } from '../../../ports/messages/message-reads.ts';
 import type { StorageFeatures } from '../../../ports/engine.ts';
 import type { Messages } from '../../../ports/messages/messages.ts';
@@ -23,6 +23,7 @@ import { toMessage, topicIdOf, type MessageRow, type TopicMessageRow } from './s
 import type { FoundRows } from './sqlite-message-search.ts';
 import { sqliteMessageRemoval, type SqliteMessageRemoval } from './sqlite-message-removal.ts';
 import { sqliteMessageWriter } from './sqlite-message-writer.ts';
+import type { ExpiredMessageRow } from './sqlite-retention-reads.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { sqliteUnavailable } from '../sqlite/sqlite-unavailable.ts';
 import { sqliteNewestTimes } from './sqlite-newest-times.ts';
@@ -227,12 +228,23 @@ function sweepsOf({
       new Map(await plans.run<[string, number][]>({ kind: 'oldest-kept', topicIds, time })),
     held: async (topicId, page) =>
       (await plans.run<MessageRow[]>({ kind: 'held', topicId, page })).map((row) => toMessage(row, topicId)),
+    expiredOf: async (topicId, page) =>
+      (await plans.run<ExpiredMessageRow[]>({ kind: 'expired-of', topicId, page })).map((row) =>
+        toExpired(row, topicId),
+      ),
+    removeInState: (topicId, of) => mapUnavailable(() => removal.removeInState(topicId, of)),
     recount: async (topicId) => {
       const drift = await plans.run<number>({ kind: 'count-drift', topicId });
       if (drift !== 0) await mapUnavailable(() => removal.addToCount(topicId, drift));
       return drift;
     },
   };
+}
+
+function toExpired(row: ExpiredMessageRow, topicId: string): ExpiredMessage {
+  const message = toMessage(row, topicId);
+  const { id, offset, deletedAt } = message;
+  return { message, state: { id, offset, contentRev: row[13], deletedAt } };
 }
 
 /** Returns whether another connection has written to the file since the last call. */

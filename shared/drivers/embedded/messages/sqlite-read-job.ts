@@ -17,6 +17,11 @@ export type ReadJob =
       readonly topicId: string;
       readonly page: { readonly after: number; readonly time: number; readonly limit: number };
     }
+  | {
+      readonly kind: 'expired-of';
+      readonly topicId: string;
+      readonly page: { readonly after: number; readonly time: number; readonly limit: number };
+    }
   | { readonly kind: 'count-drift'; readonly topicId: string };
 
 /** Shorter lists are not cached but sent with each job. */

@@ -87,6 +87,8 @@ function startJob({ search, retention }: Reads, job: ReadJob): Steps<unknown> {
       return retention.oldestKept(job.topicIds, job.time);
     case 'held':
       return retention.held(job);
+    case 'expired-of':
+      return retention.expiredOf(job);
     case 'count-drift':
       return retention.countDrift(job.topicId);
   }

@@ -10,8 +10,10 @@ import type { Steps } from './sqlite-message-search.ts';
 const messagesPerStep = 2_000;
 
 type ExpiredQuery = Omit<Extract<ReadJob, { kind: 'expired' }>, 'kind'>;
-type HeldQuery = Omit<Extract<ReadJob, { kind: 'held' }>, 'kind'>;
+type TopicQuery = Omit<Extract<ReadJob, { kind: 'held' | 'expired-of' }>, 'kind'>;
 type ScannedRow = readonly [offset: number, expiresAt: number, deletedAt: number | null];
+/** A message with its `content_rev`. */
+export type ExpiredMessageRow = readonly [...MessageRow, contentRev: number];
 type ExpiredRow = readonly [expiresAt: number, topic: number, offset: number, bytes: number];
 
 export type SqliteRetentionReads = ReturnType<typeof sqliteRetentionReads>;
@@ -39,6 +41,27 @@ export function sqliteRetentionReads(db: DatabaseSync) {
     }
   }
 
+  /** Scans the index by topic in pieces, because the messages can be few among many. */
+  function* scanTopic(
+    { topicId, page: { after, limit } }: TopicQuery,
+    isFound: (expiresAt: number, deletedAt: number | null) => boolean,
+  ): Steps<ExpiredMessageRow[]> {
+    const found: ExpiredMessageRow[] = [];
+    for (let last = Math.max(after, -1); ;) {
+      const scanned = sql.scanned.all(topicId, last, messagesPerStep) as unknown as ScannedRow[];
+      for (const [offset, expiresAt, deletedAt] of scanned) {
+        if (!isFound(expiresAt, deletedAt)) continue;
+        const row = sql.messageAt.get(offset) as unknown as ExpiredMessageRow | undefined;
+        // Removed since the scan.
+        if (row !== undefined) found.push(row);
+        if (found.length === limit) return found;
+      }
+      if (scanned.length < messagesPerStep) return found;
+      last = scanned.at(-1)![0];
+      yield;
+    }
+  }
+
   return {
     *expired(query: ExpiredQuery): Steps<ExpiredOfTopic[]> {
       const found = new Map<number, MessageVolume>();
@@ -62,21 +85,9 @@ export function sqliteRetentionReads(db: DatabaseSync) {
       return oldest;
     },
 
-    /** Scans the index by topic in pieces, because held messages can be few among many. */
-    *held({ topicId, page: { after, time, limit } }: HeldQuery): Steps<MessageRow[]> {
-      const found: MessageRow[] = [];
-      for (let last = Math.max(after, -1); ;) {
-        const scanned = sql.scanned.all(topicId, last, messagesPerStep) as unknown as ScannedRow[];
-        for (const [offset, expiresAt, deletedAt] of scanned) {
-          if (expiresAt > time && deletedAt === null) continue;
-          found.push(sql.messageAt.get(offset) as unknown as MessageRow);
-          if (found.length === limit) return found;
-        }
-        if (scanned.length < messagesPerStep) return found;
-        last = scanned.at(-1)![0];
-        yield;
-      }
-    },
+    held: (query: TopicQuery) =>
+      scanTopic(query, (expiresAt, deletedAt) => expiresAt <= query.page.time || deletedAt !== null),
+    expiredOf: (query: TopicQuery) => scanTopic(query, (expiresAt) => expiresAt <= query.page.time),
 
     /** Returns the difference between the actual and the stored count of the topic, read in one snapshot. */
     *countDrift(topicId: string): Steps<number> {
@@ -113,7 +124,7 @@ function prepareStatements(db: DatabaseSync) {
       SELECT offset, expires_at, deleted_at FROM messages INDEXED BY messages_by_topic
       WHERE ${ofTopic} AND offset > ? ORDER BY offset LIMIT ?`,
     ),
-    messageAt: prepareArrays(db, `SELECT ${messageColumns} FROM messages m WHERE m.offset = ?`),
+    messageAt: prepareArrays(db, `SELECT ${messageColumns}, m.content_rev FROM messages m WHERE m.offset = ?`),
     countDrift: prepareArrays(
       db,
       `

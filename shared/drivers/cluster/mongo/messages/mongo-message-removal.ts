@@ -1,5 +1,6 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
 import { plusVolume, type MessageVolume } from '../../../../domain/messages/message-volume.ts';
+import type { MessageState } from '../../../../ports/messages/message-retention.ts';
 import type { Messages } from '../../../../ports/messages/messages.ts';
 import {
   byDeletion,
@@ -26,12 +27,8 @@ const batchSizeMax = 500;
 export function mongoMessageRemoval(
   connection: Connection,
   collections: MessageCollections,
-): Pick<Messages, 'removeExpired' | 'removeTopic' | 'redactDeleted'> {
-  const remove = async (
-    limit: number,
-    query: BatchQuery,
-    onBatch: (removed: Map<string, MessageVolume>, last: RemovedDocument | undefined) => void,
-  ): Promise<void> => {
+): Pick<Messages, 'removeExpired' | 'removeInState' | 'removeTopic' | 'redactDeleted'> {
+  const remove: RemoveBatches = async (limit, query, onBatch) => {
     for (let left = limit; left > 0;) {
       const batchSize = Math.min(left, batchSizeMax);
       let removed: RemovedDocument[] = [];
@@ -90,6 +87,8 @@ export function mongoMessageRemoval(
       return all;
     },
 
+    removeInState: (topicId, of) => removeInState(remove, topicId, of),
+
     async removeTopic(topicId, limit) {
       let all = 0;
       await remove(limit, { filter: { topicId }, sort: {}, hint: byTopic }, (removed) => {
@@ -102,6 +101,36 @@ export function mongoMessageRemoval(
     },
   };
 }
+
+/** Removes at most `limit` messages in batches. */
+type RemoveBatches = (
+  limit: number,
+  query: BatchQuery,
+  onBatch: (removed: Map<string, MessageVolume>, last: RemovedDocument | undefined) => void,
+) => Promise<void>;
+
+async function removeInState(
+  remove: RemoveBatches,
+  topicId: string,
+  { time, states }: { time: number; states: readonly MessageState[] },
+): Promise<MessageVolume> {
+  let all: MessageVolume = { messages: 0, bytes: 0 };
+  const add = (removed: Map<string, MessageVolume>) => {
+    for (const volume of removed.values()) all = plusVolume(all, volume);
+  };
+  for (let at = 0; at < states.length; at += batchSizeMax) {
+    const batch = new Map(states.slice(at, at + batchSizeMax).map((state) => [state.id, state]));
+    const filter = { _id: { $in: [...batch.keys()] }, topicId, expiresAt: { $lte: time } };
+    const isTaken = (found: RemovedDocument) => isInState(found, batch.get(found._id)!);
+    await remove(batch.size, { filter, sort: {}, hint: '_id_', isTaken }, add);
+  }
+  const stubs = { topicId, offset: { $exists: false }, expiresAt: { $lte: time } };
+  await remove(batchSizeMax, { filter: stubs, sort: {}, hint: byTopic }, add);
+  return all;
+}
+
+const isInState = (found: RemovedDocument, { offset, contentRev, deletedAt }: MessageState): boolean =>
+  found.offset === offset && found.contentRev === contentRev && (found.deletedAt ?? null) === deletedAt;
 
 async function forgetTopic({ changes, lost, stats }: MessageCollections, topicId: string): Promise<void> {
   await changes.deleteMany({ topicId });
@@ -143,6 +172,8 @@ interface BatchQuery {
   readonly filter: mongo.Filter<MessageDocument>;
   readonly sort: mongo.Sort;
   readonly hint: string;
+  /** Of the found messages, those to remove; by default all. */
+  readonly isTaken?: (found: RemovedDocument) => boolean;
 }
 
 /**
@@ -153,9 +184,9 @@ async function removeBatch(
   collections: MessageCollections,
   query: BatchQuery & { batchSize: number; session: ClientSession },
 ): Promise<RemovedDocument[]> {
-  const { filter, sort, hint, batchSize, session } = query;
+  const { filter, sort, hint, isTaken = () => true, batchSize, session } = query;
   const { messages, changes } = collections;
-  const found = await messages
+  const all = await messages
     .find<RemovedDocument>(filter, {
       session,
       projection: {
@@ -173,6 +204,7 @@ async function removeBatch(
     .batchSize(batchSize + 1)
     .hint(hint)
     .toArray();
+  const found = all.filter(isTaken);
   if (found.length === 0) return [];
   await messages.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
   const changed = found.filter(({ contentRev, deletedAt }) => contentRev >= 0 || deletedAt !== undefined);

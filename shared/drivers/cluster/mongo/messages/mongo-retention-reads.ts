@@ -1,6 +1,6 @@
 import type { Connection } from 'mongoose';
 import type { StoredMessage } from '../../../../domain/messages/message.ts';
-import type { ExpiredOfTopic, LifetimeChange } from '../../../../ports/messages/message-retention.ts';
+import type { ExpiredMessage, ExpiredOfTopic, LifetimeChange } from '../../../../ports/messages/message-retention.ts';
 import { planMsMax } from '../../../../ports/messages/plan-limit.ts';
 import {
   byExpiry,
@@ -71,6 +71,25 @@ export async function oldestKeptOf(
     );
   }
   return oldest;
+}
+
+export async function expiredMessagesOf(
+  { messages }: MessageCollections,
+  topicId: string,
+  { after, time, limit }: { after: number; time: number; limit: number },
+): Promise<ExpiredMessage[]> {
+  const found = await messages
+    .find({ topicId, offset: { $gt: Math.max(after, -1) }, expiresAt: { $lte: time } }, limits)
+    .sort({ offset: 1 })
+    .limit(limit)
+    .batchSize(limit + 1)
+    .hint(byTopic)
+    .toArray();
+  return found.map((document) => {
+    const message = toMessage(document);
+    const { id, offset, deletedAt } = message;
+    return { message, state: { id, offset, contentRev: document.contentRev, deletedAt } };
+  });
 }
 
 export async function heldMessages(
