@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   push: async () => (await import('./commands/push.ts')).pushCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   retention: async () => (await import('./commands/retention.ts')).retentionCommand(),
+  archive: async () => (await import('./commands/archive.ts')).archiveCommand(),
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
   restore: async () => (await import('./commands/backup.ts')).restoreCommand(),
   export: async () => (await import('./commands/export.ts')).exportCommand(),
