@@ -6,12 +6,12 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { restartedSink, type Sink } from '@tocsin/shared/domain/sinks/sink.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
-import { makeWebhookSecret } from '@tocsin/shared/platform/secrets.ts';
-import { newId, newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
+import { newTopic, newUser } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { startSmtpSimulator, type SmtpSimulator } from '@tocsin/simulators/smtp-simulator.ts';
 import { openPushInstallation, type PushInstallation } from '../push-installation.fixtures.ts';
+import { newSink } from './new-sink.fixtures.ts';
 
 const hourMs = 3_600_000;
 const patience = { timeoutMs: 60_000 };
@@ -81,30 +81,7 @@ describe(`failing sinks, ${engineUnderTest}`, () => {
     const creator = await documents.insert(users, newUser());
     const topic = await documents.insert(topics, newTopic(creator.id));
     await documents.insert(sinkTopics, { id: topic.id, head: -1 });
-    const sink = await documents.insert(sinks, {
-      id: newId(),
-      topicId: topic.id,
-      createdBy: creator.id,
-      name: 'tickets',
-      kind: 'webhook',
-      url: receiver.url,
-      headers: {},
-      filter: { priorityMin: null, priorityMax: null, tags: [], text: null },
-      secret: makeWebhookSecret(),
-      createdAt: at.clock(),
-      state: 'active',
-      stateReason: null,
-      offset: 0,
-      revision: 1,
-      attempts: 0,
-      failingSince: null,
-      delivered: 0,
-      skipped: 0,
-      testAt: null,
-      isIdle: false,
-      dueAt: at.clock(),
-      claim: null,
-    });
+    const sink = await documents.insert(sinks, newSink(topic, { url: receiver.url }));
     return { creator, topic, sink };
   }
 

@@ -14,6 +14,10 @@ const everyMs = 1_000;
 const pauseMs = 20;
 /** Sinks that are worked on at a time, each with at most one request. Further ones wait for the end of a turn. */
 const activeMax = 256;
+/** A sink whose request lasts longer does not count, so that silent receivers do not delay other sinks. */
+const slowMs = 1_000;
+/** The same with the sinks that do not count. Each has a socket and up to a page of records. */
+const openMax = 1_024;
 
 export interface Sinks {
   /** Makes the sinks due that wait for these records. Call before the records are committed. */
@@ -28,12 +32,13 @@ export interface Sinks {
  */
 export function startSinks(deps: SinkDeps): Sinks {
   const active = new Set<string>();
+  const client = watchedClient(deps.client);
   const turns = new Set<Promise<void>>();
   let nudge = (): void => undefined;
 
   const start = (sink: Sink): void => {
     active.add(sink.id);
-    const turn = work(deps, sink).finally(() => {
+    const turn = work({ ...deps, client }, sink).finally(() => {
       active.delete(sink.id);
       turns.delete(turn);
       nudge();
@@ -41,9 +46,12 @@ export function startSinks(deps: SinkDeps): Sinks {
     turns.add(turn);
   };
 
+  const freeSlots = (): number => Math.min(activeMax - (active.size - client.slowRequests()), openMax - active.size);
+
   const startDue = async (): Promise<void> => {
     const { documents } = deps.engine;
-    if (active.size >= activeMax) return;
+    const slots = freeSlots();
+    if (slots <= 0) return;
     const due = await documents.find(sinks, {
       index: 'byDue',
       equals: {},
@@ -51,7 +59,7 @@ export function startSinks(deps: SinkDeps): Sinks {
       to: deps.clock(),
       limit: activeMax,
     });
-    const free = due.filter(({ id }) => !active.has(id)).slice(0, activeMax - active.size);
+    const free = due.filter(({ id }) => !active.has(id)).slice(0, slots);
     for (const sink of free) start(sink);
   };
 
@@ -83,6 +91,26 @@ export function startSinks(deps: SinkDeps): Sinks {
       if (await wakeSinks(deps.engine.documents, heads, deps.clock())) nudge();
     },
     close: () => running,
+  };
+}
+
+/** The client, with the number of its requests that have lasted longer than `slowMs`. */
+function watchedClient(client: SinkDeps['client']): SinkDeps['client'] & { slowRequests(): number } {
+  const pending = new Set<{ readonly startedAt: number }>();
+  return {
+    async post(request) {
+      const started = { startedAt: performance.now() };
+      pending.add(started);
+      try {
+        return await client.post(request);
+      } finally {
+        pending.delete(started);
+      }
+    },
+    slowRequests() {
+      const now = performance.now();
+      return [...pending].filter(({ startedAt }) => now - startedAt > slowMs).length;
+    },
   };
 }
 
