@@ -86,7 +86,7 @@ function create(): Command {
   return new Command('create')
     .description('create a sink and print it with its signing secret, which is shown only once')
     .argument(...topicArgument)
-    .argument('<receiver>', 'the URL that gets the records')
+    .argument('<url>', 'of the receiver')
     .requiredOption('--name <name>')
     .addOption(new Option('--kind <kind>', 'the format of the requests').choices(sinkKinds).default('webhook'))
     .addOption(
