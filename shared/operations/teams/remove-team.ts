@@ -6,6 +6,7 @@ import type { Topic } from '../../domain/topics/topic.ts';
 import { write, type Documents, type Write } from '../../ports/documents.ts';
 import type { Audit } from '../../collections/audit-log.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
+import { findSinks, sinkTopics } from '../../collections/sinks/sinks.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { invitesMax, teamInvites } from '../../collections/team-invites.ts';
 import { findTeam, teamMembers, teams } from '../../collections/teams.ts';
@@ -18,6 +19,7 @@ import {
 import { topics } from '../../collections/topics.ts';
 import { updateWith } from '../../documents/update-with.ts';
 import { findTeamSubscriptions } from '../../collections/subscriptions-collection.ts';
+import { pauseSink } from '../sinks/pause-sink.ts';
 import { endTeamSubscription } from './subscriptions/end-team-subscription.ts';
 import { runTeamSubscription } from './subscriptions/run-team-subscription.ts';
 
@@ -152,6 +154,11 @@ async function releaseTopics({ documents, makeId, clock, onStep, audit }: Remove
   const isErased = (topic: Topic): boolean => team.removal === 'erase' && !topic.isHeld;
   const released = await retryStale(async () => {
     const found = await documents.find(topics, { index: 'byTeam', equals: { teamId: team.id }, limit: batchSize });
+    await pauseForeignSinks(
+      documents,
+      found.filter((topic) => !isErased(topic)),
+      audit,
+    );
     const writes = found.flatMap((topic) => {
       const cleanup = { id: makeId(), now: clock() };
       return isErased(topic) ? removeTopicWrites(topic, cleanup) : convertTopicWrites(topic, cleanup);
@@ -170,6 +177,14 @@ async function releaseTopics({ documents, makeId, clock, onStep, audit }: Remove
     cleanups: released.map((topic) => ({ topicId: topic.id, kind: isErased(topic) ? 'erase' : 'prune' })),
   });
   return released.length;
+}
+
+/** Pauses the sinks that others than its owner created for a topic, because only the owner still manages it. */
+async function pauseForeignSinks(documents: Documents, found: readonly Topic[], audit: Audit): Promise<void> {
+  const ownerOf = new Map(found.map(({ id, ownerId }) => [id, ownerId]));
+  for (const { id: topicId } of await documents.pick(sinkTopics, [...ownerOf.keys()], []))
+    for (const { id, createdBy } of await findSinks(documents, topicId))
+      if (createdBy !== ownerOf.get(topicId)) await pauseSink(documents, id, audit);
 }
 
 /**

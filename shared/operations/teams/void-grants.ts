@@ -7,9 +7,7 @@ import { sinks } from '../../collections/sinks/sinks.ts';
 import { teamInvites } from '../../collections/team-invites.ts';
 import { topics } from '../../collections/topics.ts';
 import { paginateIndex } from '../../documents/paginate-index.ts';
-import { retryStale } from '../../documents/retry-stale.ts';
-import { updateWith } from '../../documents/update-with.ts';
-import { restartedSink } from '../../domain/sinks/sink.ts';
+import { pauseSink } from '../sinks/pause-sink.ts';
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 
 type Member = Pick<TeamMember, 'teamId' | 'userId'>;
@@ -23,7 +21,7 @@ type Member = Pick<TeamMember, 'teamId' | 'userId'>;
  */
 export async function voidGrants(documents: Documents, member: Member, audit: Audit): Promise<Change[]> {
   await cancelInvites(documents, member, audit);
-  await pauseSinks(documents, member, audit);
+  for await (const { id } of createdForTeam(documents, sinks, member)) await pauseSink(documents, id, audit);
   const changes: Change[] = [];
   for await (const token of createdForTeam(documents, topicTokens, member)) {
     await removeTopicToken(documents, token, audit);
@@ -55,27 +53,6 @@ async function* createdForTeam<T extends Created>(
     const found = await documents.pick(topics, [...new Set(created.map(({ topicId }) => topicId))], ['teamId']);
     const ofTeam = new Set(found.filter((topic) => topic.teamId === teamId).map(({ id }) => id));
     yield* created.filter(({ topicId }) => ofTeam.has(topicId));
-  }
-}
-
-/** They may lead to the former manager. Another manager can activate them. */
-async function pauseSinks(documents: Documents, member: Member, audit: Audit): Promise<void> {
-  const stateReason = 'Its creator does not manage the topic any more';
-  for await (const { id } of createdForTeam(documents, sinks, member)) {
-    await retryStale(async () => {
-      const sink = await documents.get(sinks, id);
-      if (sink?.state !== 'active') return;
-      await updateWith(documents, sinks, sink, {
-        // A requested test is still due.
-        set: restartedSink(sink, { state: 'paused', stateReason }, sink.testAt ?? 0),
-        otherWrites: audit({
-          action: 'sink.changed',
-          subject: { id, name: sink.name },
-          within: { type: 'topic', id: sink.topicId },
-          details: { fields: ['state'] },
-        }),
-      });
-    });
   }
 }
 
