@@ -13,6 +13,7 @@ import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { messageLocks } from '@tocsin/shared/collections/message-locks.ts';
 import { messageSequences } from '@tocsin/shared/collections/message-sequences.ts';
 import { registrations } from '@tocsin/shared/collections/registrations.ts';
+import { formerTopics } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { retentionRuns } from '@tocsin/shared/collections/retention-runs.ts';
 import { scheduledMessages } from '@tocsin/shared/collections/messages/scheduled-messages.ts';
 import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
@@ -57,6 +58,7 @@ export const expiredDocuments: readonly ExpiredDocuments[] = [
   row('remove-old-audit-entries', auditOrigins, 'byTime', auditRetention),
   row('remove-old-audit-entries', auditEntries, 'byTime', auditRetention),
   row('remove-old-reports', retentionRuns, 'byTime', 90 * dayMs),
+  row('remove-former-topics', formerTopics, 'byTime', 90 * dayMs),
 ];
 
 function row<T extends Document>(

@@ -11,7 +11,7 @@ import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts'
 import { mailTokens } from '@tocsin/shared/collections/mail-tokens.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { messageLocks } from '@tocsin/shared/collections/message-locks.ts';
-import { removeTopicWrites } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { formerTopics, removeTopicWrites } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { streamSessions } from '@tocsin/shared/collections/stream-sessions.ts';
 import { teamInvites } from '@tocsin/shared/collections/team-invites.ts';
@@ -157,6 +157,17 @@ describe(`retention, ${engineUnderTest}`, () => {
     await eventually(async () =>
       expect(await at.engine.messages.lastOffsets([topic.id])).toEqual(new Map([[topic.id, -1]])),
     );
+  });
+
+  test('forgets the name of a deleted topic after 90 days', async () => {
+    const [old, recent] = [await at.insertTopic(), await at.insertTopic()];
+    const remove = (topic: Topic, now: number) =>
+      at.engine.documents.commit(removeTopicWrites(topic, { id: newId(), now }));
+    await remove(old, at.clock() - 90 * dayMs);
+    await remove(recent, at.clock() - 89 * dayMs);
+    await at.start();
+    await eventually(async () => expect(await at.engine.documents.get(formerTopics, old.id)).toBeNull());
+    expect(await at.engine.documents.get(formerTopics, recent.id)).toMatchObject({ nameKey: recent.nameKey });
   });
 
   test('removes only accounts unverified for a week, with their data', async () => {

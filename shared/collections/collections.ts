@@ -24,7 +24,7 @@ import { streamSessions } from './stream-sessions.ts';
 import { sweepPlaces } from './sweep-places.ts';
 import { teamInvites } from './team-invites.ts';
 import { teamMembers, teams } from './teams.ts';
-import { topicCleanups } from './topic-cleanups.ts';
+import { formerTopics, topicCleanups } from './topic-cleanups.ts';
 import { topics } from './topics.ts';
 import { users } from './users.ts';
 
@@ -68,6 +68,7 @@ const all = [
   digestItems,
   sinks,
   sinkTopics,
+  formerTopics,
   sinkDeliveryPages,
 ];
 

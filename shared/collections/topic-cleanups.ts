@@ -1,5 +1,5 @@
 import type { Topic } from '../domain/topics/topic.ts';
-import { write, type Collection, type New, type Write } from '../ports/documents.ts';
+import { write, type Collection, type Documents, type New, type Write } from '../ports/documents.ts';
 import { topics } from './topics.ts';
 
 /**
@@ -49,6 +49,27 @@ export const newTopicCleanup = (
   of: Pick<TopicCleanup, 'id' | 'topicId' | 'kind' | 'requestedAt'>,
 ): New<TopicCleanup> => ({ ...of, doneUpTo: null, isSettling: null });
 
+/** Where the records of a deleted topic were, for a later topic of its name. The ID is that of the deleted topic. */
+export interface FormerTopic {
+  readonly id: string;
+  readonly version: number;
+  readonly nameKey: string;
+  readonly partition: number;
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** The offset after its last record; null until its clean-up, which removes the records. */
+  readonly logEnd: number | null;
+  /** As in its topic. */
+  readonly formerEnd: number | null;
+}
+
+export const formerTopics: Collection<FormerTopic> = {
+  name: 'formerTopics',
+  fields: { nameKey: 'text', partition: 'integer', endedAt: 'time', logEnd: 'integer', formerEnd: 'integer' },
+  uniqueKeys: {},
+  indexes: { byName: ['nameKey', 'endedAt'], byTime: ['endedAt'] },
+};
+
 /** Returns the writes that remove a topic if it still has this version. */
 export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: number }): Write[] {
   return [
@@ -57,5 +78,24 @@ export function removeTopicWrites(topic: Topic, cleanup: { id: string; now: numb
       topicCleanups,
       newTopicCleanup({ id: cleanup.id, topicId: topic.id, kind: 'erase', requestedAt: cleanup.now }),
     ),
+    write.insert(formerTopics, {
+      id: topic.id,
+      nameKey: topic.nameKey,
+      partition: topic.partition,
+      endedAt: cleanup.now,
+      logEnd: null,
+      formerEnd: topic.formerEnd,
+    }),
   ];
+}
+
+/** Returns the last deleted topic of the name, or null. */
+export async function findFormerTopic(documents: Documents, nameKey: string): Promise<FormerTopic | null> {
+  const [last] = await documents.find(formerTopics, {
+    index: 'byName',
+    equals: { nameKey },
+    descending: true,
+    limit: 1,
+  });
+  return last ?? null;
 }

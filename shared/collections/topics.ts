@@ -16,6 +16,7 @@ export const topics: Collection<Topic> = {
     iconColor: 'text',
     createdAt: 'time',
     partition: 'integer',
+    formerEnd: 'integer',
     retentionDays: 'integer',
     archive: 'boolean',
     isHeld: 'boolean',

@@ -66,6 +66,7 @@ export function newTopic(ownerId: string, given: Partial<New<Topic>> = {}): New<
     iconColor: null,
     createdAt: Date.now(),
     partition: 0,
+    formerEnd: null,
     retentionDays: null,
     archive: null,
     isHeld: false,

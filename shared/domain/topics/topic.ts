@@ -22,6 +22,8 @@ export interface Topic {
   readonly createdAt: number;
   /** The partition of the event log; never changes. */
   readonly partition: number;
+  /** The offset after the last record of deleted topics of the same name; null without one. */
+  readonly formerEnd: number | null;
   /** Retention in days; null means the retention of the owner's tier. */
   readonly retentionDays: number | null;
   /** Whether retention archives expired messages before it removes them; null means ARCHIVE_DEFAULT. */

@@ -37,6 +37,7 @@ export const movedCollections: Readonly<Record<string, true | string>> = {
   sinks: true,
   sinkTopics: true,
   sinkDeliveryPages: true,
+  formerTopics: 'refer to partitions, which differ in the target',
   quotaGuards: 'only detect concurrent writes; created when needed',
   messageLocks: 'belong to changes in progress, which do not exist during an export',
   sweepPlaces: 'store the progress of a sweep, which starts again',

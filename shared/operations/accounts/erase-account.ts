@@ -108,7 +108,9 @@ function ownDocuments(documents: Documents, { id: userId, email, requestedAt }: 
   ];
 }
 
-const isRemoval = ({ kind }: Write): boolean => kind === 'remove';
+/** Consecutive writes of one kind to one collection become one MongoDB command. */
+const inGroups = (writes: readonly Write[]): Write[] =>
+  [...Map.groupBy(writes, ({ kind, collection }) => `${kind} ${collection.name}`).values()].flat();
 
 /** The topic's clean-up removes its messages, tokens and subscriptions. */
 async function removeTopics(
@@ -122,12 +124,10 @@ async function removeTopics(
       limit: batchSize,
     });
     const writes = found.flatMap((topic) => removeTopicWrites(topic, { id: makeId(), now: clock() }));
-    // Consecutive writes of one kind to one collection become one MongoDB command.
     const recorded = found.flatMap((topic) =>
       audit({ action: 'topic.deleted', subject: topic, within: { type: 'account', id: ownerId }, details: {} }),
     );
-    if (found.length > 0)
-      await documents.commit([...writes.filter(isRemoval), ...writes.filter((one) => !isRemoval(one)), ...recorded]);
+    if (found.length > 0) await documents.commit([...inGroups(writes), ...recorded]);
     return found;
   });
   if (removed.length > 0) {

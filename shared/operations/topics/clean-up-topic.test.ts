@@ -12,12 +12,18 @@ import {
 } from '../../testing/builders.ts';
 import { publish } from '../../testing/test-engine.ts';
 import { useTestEngine } from '../../testing/use-test-engine.ts';
+import { endOfFormerLog } from './former-log.ts';
 import { cleanUpTopic, topicsToCleanUp } from './clean-up-topic.ts';
 import { topicTokens } from '../../collections/credentials.ts';
 import { scheduledMessages } from '../../collections/messages/scheduled-messages.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { teamMembers, teams } from '../../collections/teams.ts';
-import { newTopicCleanup, removeTopicWrites, topicCleanups } from '../../collections/topic-cleanups.ts';
+import {
+  findFormerTopic,
+  newTopicCleanup,
+  removeTopicWrites,
+  topicCleanups,
+} from '../../collections/topic-cleanups.ts';
 import { topics } from '../../collections/topics.ts';
 import { users } from '../../collections/users.ts';
 
@@ -104,6 +110,32 @@ test('resumes an erasure, and ends after late writes are removed', async () => {
     }),
   ).toEqual({ removed: 1, hasMore: false });
   expect(await topicsToCleanUp(engine.documents, 1_000)).not.toContain(topic.id);
+});
+
+test('keeps the end of the log of a deleted topic, also of records that arrive late', async () => {
+  const { documents, messages } = engine;
+  const topic = await addTopic({ formerEnd: 2 });
+  const now = Date.now();
+  const ends = async () => {
+    const former = (await findFormerTopic(documents, topic.nameKey))!;
+    return [former.logEnd, await endOfFormerLog(messages, former)];
+  };
+  const cleanUp = () => cleanUpTopic(engine, topic.id, { now, batchesMax: 100, lateWritesMs, retentionDays });
+  await documents.commit(removeTopicWrites(topic, { id: newId(), now }));
+  expect(await ends()).toEqual([null, 2]);
+  const publishOne = async () => {
+    await publish(engine, topic, newMessage(topic.id));
+    return (await messages.lastOffsets([topic.id])).get(topic.id)! + 1;
+  };
+  const first = await publishOne();
+  expect(await ends()).toEqual([null, Math.max(first, 2)]);
+  await cleanUp();
+  expect(await ends()).toEqual([first, Math.max(first, 2)]);
+  const second = await publishOne();
+  expect(await ends()).toEqual([first, second]);
+  await cleanUp();
+  await cleanUp();
+  expect(await ends()).toEqual([second, second]);
 });
 
 test('never erases an existing topic', async () => {

@@ -1,3 +1,4 @@
+import type { MessageReads } from '../../ports/messages/message-reads.ts';
 import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { RetentionDays } from '../../domain/accounts/tiers.ts';
@@ -16,7 +17,7 @@ const cleanupsMax = 100;
  * pending until the first complete run that is `lateWritesMs` after the request. Throws `unavailable`.
  */
 export async function cleanUpTopic(
-  deps: { documents: Documents; messages: MessageRetention },
+  deps: { documents: Documents; messages: MessageRetention & Pick<MessageReads, 'lastOffsets'> },
   topicId: string,
   at: ErasureRun & { readonly retentionDays: RetentionDays },
 ): Promise<BatchReport> {
@@ -36,7 +37,7 @@ export async function cleanUpTopic(
 }
 
 function runCleanup(
-  deps: { documents: Documents; messages: MessageRetention },
+  deps: { documents: Documents; messages: MessageRetention & Pick<MessageReads, 'lastOffsets'> },
   cleanup: TopicCleanup,
   at: ErasureRun & { readonly retentionDays: RetentionDays },
 ): Promise<BatchReport> {

@@ -1,3 +1,4 @@
+import type { MessageReads } from '../../ports/messages/message-reads.ts';
 import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import type { Documents } from '../../ports/documents.ts';
 import { escalationAccounts, escalationChanges, escalations } from '../../collections/escalation/escalations.ts';
@@ -10,6 +11,7 @@ import { removeFound } from '../../documents/remove-found.ts';
 import { runBatches, type BatchReport } from '../../documents/run-batches.ts';
 import { subscriptions } from '../../collections/subscriptions-collection.ts';
 import { topics } from '../../collections/topics.ts';
+import { keepLogEnd } from './former-log.ts';
 import { removeTeamSubscriptionsOf } from '../teams/subscriptions/run-team-subscription.ts';
 
 /** Items per commit or removal, so that it does not block others. */
@@ -23,13 +25,14 @@ const pagesAtOnce = 100;
  * point. Throws if the topic still exists.
  */
 export async function eraseTopic(
-  deps: { documents: Documents; messages: MessageRetention },
+  deps: { documents: Documents; messages: MessageRetention & Pick<MessageReads, 'lastOffsets'> },
   topicId: string,
   { batchesMax, now }: { readonly batchesMax: number; readonly now: number },
 ): Promise<BatchReport> {
   const { documents, messages } = deps;
   if ((await documents.get(topics, topicId)) !== null)
     throw new Error(`topic ${topicId} still exists and cannot be erased`);
+  await keepLogEnd(deps, topicId);
   const report = await runBatches(
     [
       () => removeFound(documents, topicTokens, { index: 'byTopic', equals: { topicId }, limit: batchSize }),

@@ -144,7 +144,7 @@ async function replyWithPage(
       topic: topic.name,
       records: found.map((record) => toTopicRecordJson(record, topic.name, view)),
       next_offset: next,
-      ...(await logBounds(deps.history, { topicId: topic.id, from, now, first, last })),
+      ...(await logBounds(deps.history, { topic, from, now, first, last })),
     },
   };
 }
@@ -173,7 +173,7 @@ async function answerWithLines(
       firstScan(deps, context, { ...asked, limit: Math.min(limit, linesPerRead), wait: follow ? 0 : asked.wait }),
     line: (record, topicName) => `${JSON.stringify(toTopicRecordJson(record, topicName, authorization.view()))}\n`,
     gap: async (start, first) => {
-      const gap = await gapOf(deps.history, { topicId: topic.id, from: start, now: horizon?.() ?? null, first });
+      const gap = await gapOf(deps.history, { topic, from: start, now: horizon?.() ?? null, first });
       return gap === null ? null : { line: `${JSON.stringify({ type: 'gap', ...gap })}\n`, next: gap.to_offset };
     },
     position: (next) => `${JSON.stringify({ type: 'position', next_offset: next })}\n`,

@@ -1,3 +1,4 @@
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { History } from '@tocsin/shared/operations/messages/history.ts';
 import type { Scan } from '@tocsin/shared/operations/messages/scan-matches.ts';
 import type { TopicRecord } from '@tocsin/shared/ports/messages/message-reads.ts';
@@ -23,7 +24,7 @@ export interface LogBounds {
 
 /** A read of a topic's log: its start, and the first and last record that it read. */
 export interface LogRead extends Pick<Scan<Pick<TopicRecord, 'offset'>>, 'first' | 'last'> {
-  readonly topicId: string;
+  readonly topic: Pick<Topic, 'id' | 'formerEnd'>;
   readonly from: number;
   /** The time that decided what had expired; null means now. */
   readonly now: number | null;
@@ -34,30 +35,37 @@ export async function logBounds(
   history: Pick<History, 'earliestOffset' | 'lastLost' | 'lastOffset'>,
   read: LogRead,
 ): Promise<LogBounds> {
-  const { topicId, from } = read;
+  const { topic, from } = read;
   const first = read.first?.offset;
   const [lastOffset, earliest] = await Promise.all([
-    history.lastOffset(topicId),
-    from === 0 && first !== undefined ? first : history.earliestOffset(topicId),
+    history.lastOffset(topic.id),
+    from === 0 && first !== undefined ? first : history.earliestOffset(topic.id),
   ]);
   const head = Math.max(lastOffset, read.last?.offset ?? -1) + 1;
   return {
     earliest_offset: Math.min(earliest ?? head, first ?? head),
     head,
-    gap: from < head ? await gapOf(history, read) : null,
+    gap: from < Math.max(head, topic.formerEnd ?? 0) ? await gapOf(history, read) : null,
   };
 }
 
 /**
  * Returns the gap between the start of the read and its first record, or null. Topics share offsets, so a gap exists
- * only if a record of the topic is known to have been there.
+ * only if a record of the topic, or of a deleted topic of its name, is known to have been there.
  */
 export async function gapOf(
   history: Pick<History, 'lastLost'>,
-  { topicId, from, now, first: record }: Omit<LogRead, 'last'>,
+  { topic, from, now, first: record }: Omit<LogRead, 'last'>,
 ): Promise<LogGap | null> {
   const first = record?.offset;
   if (first === from) return null;
-  const lost = await history.lastLost(topicId, { from, before: first ?? Number.MAX_SAFE_INTEGER, now });
-  return lost === null ? null : { from_offset: from, to_offset: first ?? lost + 1, reason: 'expired' };
+  const lost = await history.lastLost(topic.id, { from, before: first ?? Number.MAX_SAFE_INTEGER, now });
+  const formerEnd = topic.formerEnd ?? 0;
+  const isFormer = from < formerEnd;
+  if (lost === null && !isFormer) return null;
+  return {
+    from_offset: from,
+    to_offset: first ?? Math.max((lost ?? -1) + 1, formerEnd),
+    reason: isFormer ? 'deleted_topic_history' : 'expired',
+  };
 }

@@ -7,6 +7,8 @@ import { retentionDaysOf, tierInForce } from '@tocsin/shared/domain/accounts/tie
 import { topicNameKey, type Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import { write, type Documents } from '@tocsin/shared/ports/documents.ts';
+import { findFormerTopic } from '@tocsin/shared/collections/topic-cleanups.ts';
+import { endOfFormerLog } from '@tocsin/shared/operations/topics/former-log.ts';
 import { commitWithinQuota } from '@tocsin/shared/collections/quota-guards.ts';
 import { findTeamRole, teams } from '@tocsin/shared/collections/teams.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
@@ -50,7 +52,9 @@ export async function storeTopic(
     requireWithinTier(input.retentionDays, retentionDaysOf(deps.config), tierInForce(owner, now));
     await requireRoomForTopic(documents, owner);
     const room = input.accessLevel === 'private' ? await requireRoomForPrivateTopic(documents, owner, now) : null;
-    const topic = newTopic(deps, { ...input, ownerId: owner.id, now });
+    const former = await findFormerTopic(documents, topicNameKey(input.name));
+    const formerEnd = former === null ? null : await endOfFormerLog(deps.engine.messages, former);
+    const topic = newTopic(deps, { ...input, ownerId: owner.id, formerEnd, now }, former?.partition);
     return {
       writes: [
         write.require(users, owner),
@@ -83,7 +87,8 @@ async function findOwner(documents: Documents, ownerId: string): Promise<User> {
 
 function newTopic(
   deps: Pick<ApiDeps, 'engine' | 'makeId'>,
-  { now, ...input }: TopicInput & { ownerId: string; now: number },
+  { now, ...input }: TopicInput & Pick<Topic, 'ownerId' | 'formerEnd'> & { now: number },
+  formerPartition: number | undefined,
 ): Topic {
   const id = deps.makeId();
   return {
@@ -93,7 +98,8 @@ function newTopic(
     nameKey: topicNameKey(input.name),
     isListed: isListed(input),
     createdAt: now,
-    partition: choosePartition(id, deps.engine.eventLog.partitions),
+    // In the same partition, offsets of former topics of the name are lower.
+    partition: formerPartition ?? choosePartition(id, deps.engine.eventLog.partitions),
     isHeld: false,
     escalation: null,
     subscriberCount: 0,
