@@ -202,6 +202,8 @@ function parseAdditions(json: RecordValue): MessageExtras & Pick<Message, 'publi
             by: acknowledgedBy,
             note: expectedOrNull('acknowledgement_note', json.acknowledgement_note, isText),
           },
+    // Restored messages are not on the log.
+    restoredAt: null,
     publishedBy: parseActorJson(json, 'published_by'),
   };
 }

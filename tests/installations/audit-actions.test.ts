@@ -3,6 +3,7 @@ import { auditActions, type AuditAction } from '@tocsin/shared/domain/audit/audi
 import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { insertTeam } from '../support/arrange-by-store.ts';
+import { archiveActs } from '../support/archive-acts.ts';
 import { account, inTeam, inTopic, type Recorded } from '../support/audit-entries.ts';
 import { by, byCommand, byNobody, byOperator, bySystem } from '../support/audit-sources.ts';
 import { mailedLink } from '../support/mailbox.ts';
@@ -232,6 +233,7 @@ const acts: Readonly<Record<AuditAction, string | (() => Promise<Recorded>)>> = 
     return { ...by(person), subject: { type: 'topic', ...topic } };
   },
   ...sinkActs(topicOf),
+  ...archiveActs(topicOf),
   'topic.deleted': async () => {
     const { owner, team } = await teamOf();
     const { id, name } = await createTopic(owner, { team_id: team.id });

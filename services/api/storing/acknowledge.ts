@@ -1,5 +1,5 @@
 import type { Acknowledgement } from '@tocsin/shared/domain/messages/message-extras.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { requireOriginal, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import {
   acknowledgeMessage,
@@ -27,6 +27,7 @@ export async function acknowledge(
   by: Acknowledging,
   audit: RecordAction,
 ): Promise<Acknowledgement> {
+  requireOriginal(message);
   const { documents } = deps.engine;
   const acknowledgement = await acknowledgeMessage(
     { documents, clock: deps.clock, makeAckKey: makeSecret },
@@ -44,6 +45,7 @@ export async function withdraw(
   of: { readonly message: StoredMessage; readonly topic: Topic },
   audit: RecordAction,
 ): Promise<void> {
+  requireOriginal(of.message);
   await withdrawAcknowledgement({ documents: deps.engine.documents, clock: deps.clock }, of, audit);
   // Also without one: an earlier withdrawal may not be on the log.
   await recordChange(deps, of.message.id);

@@ -32,8 +32,8 @@ export async function renotifyTopic(deps: Pick<PushDeps, 'engine' | 'clock'>, jo
   if (last !== undefined && page.length === pageSize && last.timestamp <= to + clockSkewMs) {
     jobs.push([pushQueues.normal, renotifyTopicJob({ ...job, after: last.offset })]);
   }
-  for (const { id, timestamp, priority, isDeleted } of page) {
-    if (isDeleted || timestamp < from || timestamp > to) continue;
+  for (const { id, timestamp, priority, isDeleted, restoredAt } of page) {
+    if (isDeleted || restoredAt !== null || timestamp < from || timestamp > to) continue;
     jobs.push([
       pushQueueOf(priority),
       pageJob({ messageId: id, topicId, after: null, publishedAt: timestamp, renotify: request }, priority),

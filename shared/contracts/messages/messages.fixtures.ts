@@ -86,6 +86,7 @@ export const fullExtras: MessageExtras & Pick<Message, 'publishedBy'> = {
   isSilent: true,
   requiresAck: true,
   acknowledgement: { at: testTime + 5, by: ann, note: 'on my way' },
+  restoredAt: null,
   publishedBy: { kind: 'api_key', name: 'door: front', accountId: ann.accountId },
 };
 

@@ -127,6 +127,11 @@ export const auditActions = {
     subject: 'topic',
     details: {},
   },
+  'topic.archive_restored': {
+    means: 'An operator returned archived messages of a topic to its history, for a number of days.',
+    subject: 'topic',
+    details: { from: 'text', to: 'text', days: 'integer' },
+  },
   'sink.created': { means: 'A sink of a topic was created.', subject: 'sink', details: { kind: 'text' } },
   'sink.changed': {
     means: 'A sink was changed, paused, activated or set to another offset.',

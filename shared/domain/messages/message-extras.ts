@@ -50,6 +50,8 @@ export interface MessageExtras {
   /** Whether the topic's policy repeats the push until someone acknowledges the message. */
   readonly requiresAck: boolean;
   readonly acknowledgement: Acknowledgement | null;
+  /** When the message was restored from the archive, which made it read-only; null for all others. */
+  readonly restoredAt: number | null;
 }
 
 export const extrasLimits = {
@@ -68,6 +70,7 @@ export const noExtras: MessageExtras = Object.freeze({
   isSilent: false,
   requiresAck: false,
   acknowledgement: null,
+  restoredAt: null,
 });
 
 const fields = Object.keys(noExtras) as (keyof MessageExtras)[];
@@ -75,7 +78,7 @@ const fields = Object.keys(noExtras) as (keyof MessageExtras)[];
 /** Returns the fields that differ from their defaults as JSON; null if none does. */
 export function storedExtras(of: MessageExtras): string | null {
   if (of.click === null && of.iconUrl === null && of.actions.length === 0 && !of.isSilent && !of.requiresAck) {
-    if (of.acknowledgement === null) return null;
+    if (of.acknowledgement === null && of.restoredAt === null) return null;
   }
   return JSON.stringify(
     Object.fromEntries(

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import type { Actor } from './actor.ts';
 import { noExtras, type MessageExtras } from './message-extras.ts';
 
@@ -48,4 +49,9 @@ export function hasEscalation({ requiresAck, actions }: Pick<Message, 'requiresA
 /** Returns the tombstone of a deleted message: its metadata without content. */
 export function redacted<M extends Message>(message: M, deletedAt: number): M {
   return { ...message, ...noExtras, message: '', title: null, tags: [], isDeleted: true, deletedAt };
+}
+
+/** Throws 409 for a message that was restored from the archive. */
+export function requireOriginal({ restoredAt }: Pick<Message, 'restoredAt'>): void {
+  if (restoredAt !== null) throw new AppError('conflict', 'Message was restored from the archive and is read-only');
 }

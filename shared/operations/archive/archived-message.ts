@@ -24,7 +24,7 @@ export function toArchiveLine(message: StoredMessage): string {
     markdown: message.markdown,
     editedAt: message.editedAt,
     deletedAt: message.deletedAt,
-    extras: storedExtras(message),
+    extras: storedExtras({ ...message, restoredAt: null }),
     publishedBy: message.publishedBy === null ? null : storedActor(message.publishedBy),
   };
   return JSON.stringify(line);

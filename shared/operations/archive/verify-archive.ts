@@ -31,7 +31,7 @@ export async function verifyArchive(
     else if (entry.kind === 'damaged') faults.push({ key: entry.key, fault: 'is not a manifest' });
     else {
       const { object, messages } = entry.manifest;
-      const fault = await faultOf(store, entry.manifest);
+      const fault = await archiveFault(store, entry.manifest);
       if (fault !== null) faults.push({ key: object, fault });
       else {
         sum.objects += 1;
@@ -43,7 +43,11 @@ export async function verifyArchive(
   return { ...sum, faults, unfinished };
 }
 
-async function faultOf(store: Pick<ArchiveStore, 'get'>, manifest: ArchiveManifest): Promise<string | null> {
+/** Reads the object of the manifest. Returns what is wrong with it, or null. Throws AppError `unavailable`. */
+export async function archiveFault(
+  store: Pick<ArchiveStore, 'get'>,
+  manifest: ArchiveManifest,
+): Promise<string | null> {
   const body = await store.get(manifest.object);
   if (body === null) return 'is missing';
   const hash = createHash('sha256');

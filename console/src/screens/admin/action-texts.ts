@@ -39,6 +39,7 @@ export const actionTexts: Readonly<Record<AuditEntry['action'], string>> = {
   'topic.held': 'Legal hold began',
   'topic.released': 'Legal hold ended',
   'topic.held_messages_read': 'Held messages downloaded',
+  'topic.archive_restored': 'Archived messages restored',
   'message.edited': 'Message edited',
   'message.acknowledged': 'Message acknowledged',
   'message.acknowledgement_withdrawn': 'Acknowledgement withdrawn',

@@ -23,7 +23,10 @@ export function ackByPush(deps: AcknowledgeRouteDeps): Route {
       'can read it.',
     audience: 'unread',
     success: { status: 200, schema: acknowledgementSchema, description: 'The first acknowledgement' },
-    errors: { 404: 'The link is invalid or the message does not exist any more.' },
+    errors: {
+      404: 'The link is invalid or the message does not exist any more.',
+      409: 'The message was restored from the archive.',
+    },
     load: (context) => loadByToken(deps, context),
     async handle(context, { loaded: { message, deviceId, owner } }) {
       const acknowledgement = await acknowledge(

@@ -28,7 +28,10 @@ export function ackMessage(deps: AcknowledgeRouteDeps & Pick<ApiDeps, 'directory
     scope: 'publish',
     body,
     success: { status: 200, schema: acknowledgementSchema, description: 'The first acknowledgement' },
-    errors: { 404: 'The message does not exist or the caller may not acknowledge it.' },
+    errors: {
+      404: 'The message does not exist or the caller may not acknowledge it.',
+      409: 'The message was restored from the archive.',
+    },
     load: (context) => loadAcknowledgeable(deps, context),
     async handle(context, { loaded, body: { note } }) {
       const by = { by: actorOf(context.caller), note: note?.trim() ? note : null, deviceId: null };

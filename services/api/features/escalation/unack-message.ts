@@ -18,7 +18,10 @@ export function unackMessage(deps: AcknowledgeRouteDeps & Pick<ApiDeps, 'directo
     audience: 'anyone',
     scope: 'publish',
     success: { status: 204, schema: null, description: 'The message is not acknowledged' },
-    errors: { 404: 'The message does not exist or the caller may not acknowledge it.' },
+    errors: {
+      404: 'The message does not exist or the caller may not acknowledge it.',
+      409: 'The message was restored from the archive.',
+    },
     load: (context) => loadAcknowledgeable(deps, context),
     async handle(context, { loaded }) {
       await withdraw(deps, loaded, auditOfCaller(deps, context));

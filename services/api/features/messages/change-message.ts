@@ -1,6 +1,6 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
-import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import { requireOriginal, type StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { reachesTier, tierInForce } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
@@ -74,8 +74,8 @@ export interface MessageChange<R extends LogRecord | null> {
  * which makes the change, and to the store. Changes of one message are serialized, so that no change applies to a
  * replaced version. Resolves with the record and the message before the change.
  *
- * Throws 404 if the message is no longer visible, and `unavailable` if the log did not accept the record in time: the
- * outcome is then unknown.
+ * Throws 404 if the message is no longer visible, 409 if it was restored from the archive, and `unavailable` if the log
+ * did not accept the record in time: the outcome is then unknown.
  */
 export function changeMessage<R extends LogRecord | null>(
   deps: Pick<ApiDeps, 'clock' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>,
@@ -86,6 +86,7 @@ export function changeMessage<R extends LogRecord | null>(
   const { documents } = deps.engine;
   return withMessageLocked({ documents, clock: deps.clock }, messageId, async () => {
     const before = await findShown(deps, topic, messageId);
+    requireOriginal(before);
     const record = decide(before, deps.clock());
     if (record === null) return { before, record };
     const audit = auditOf(deps, context);

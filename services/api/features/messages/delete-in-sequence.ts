@@ -33,7 +33,10 @@ export function deleteInSequence(deps: DeleteDeps): Route {
       }),
       description: 'The deletion, as clients of ntfy read it; `time` is in Unix seconds',
     },
-    errors: { 405: '`json`, `sse` and `ws` name other resources.' },
+    errors: {
+      405: '`json`, `sse` and `ws` name other resources.',
+      409: 'The message was restored from the archive.',
+    },
     load: (context) => loadInSequence(deps, context),
     async handle(context, { loaded }) {
       const { record } = await changeMessage(deps, context, loaded, {

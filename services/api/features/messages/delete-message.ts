@@ -18,6 +18,7 @@ export function deleteMessage(
       'Allowed for the owner of the topic and the admins of its team while the owner has the ESSENTIALS tier. Open streams get `message_deleted`.',
     audience: 'account',
     scope: 'topics:write',
+    errors: { 409: 'The message was restored from the archive.' },
     success: {
       status: 200,
       schema: z.object({ id: z.uuid(), deleted_at: z.iso.datetime(), message: z.literal('Message deleted') }),

@@ -42,6 +42,7 @@ export function editMessage(
     audience: 'account',
     scope: 'topics:write',
     body,
+    errors: { 409: 'The message was restored from the archive.' },
     success: {
       status: 200,
       schema: z.object({

@@ -1,4 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { requireOriginal } from '@tocsin/shared/domain/messages/message.ts';
 import { pushQueueOf, pageJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { ledgerMs } from '@tocsin/shared/ports/deliveries.ts';
 import { z } from 'zod';
@@ -30,6 +31,7 @@ export function renotifyMessage(
     errors: {
       400: 'The message is older than the 7 days of the ledger.',
       404: 'The message does not exist or the caller may not read it.',
+      409: 'The message was restored from the archive.',
     },
     success: {
       status: 200,
@@ -39,6 +41,7 @@ export function renotifyMessage(
     load: (context) => loadManaged(deps, context),
     async handle(context, { loaded: { message, topic } }) {
       const { now } = context;
+      requireOriginal(message);
       if (message.timestamp + ledgerMs <= now)
         throw new AppError(
           'invalid',

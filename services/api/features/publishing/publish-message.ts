@@ -120,6 +120,7 @@ function newMessage(
     isSilent: fields.isSilent,
     requiresAck: requiresAck(topic.escalation, fields.priority),
     acknowledgement: null,
+    restoredAt: null,
     publishedBy: actorOf(caller),
   };
 }
