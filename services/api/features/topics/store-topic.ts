@@ -91,6 +91,7 @@ function newTopic(
   formerPartition: number | undefined,
 ): Topic {
   const id = deps.makeId();
+  const { partitions } = deps.engine.eventLog;
   return {
     ...input,
     id,
@@ -98,8 +99,9 @@ function newTopic(
     nameKey: topicNameKey(input.name),
     isListed: isListed(input),
     createdAt: now,
-    // In the same partition, offsets of former topics of the name are lower.
-    partition: formerPartition ?? choosePartition(id, deps.engine.eventLog.partitions),
+    // In the same partition, offsets of former topics of the name are lower. An adopted log can have fewer partitions.
+    partition:
+      formerPartition !== undefined && formerPartition < partitions ? formerPartition : choosePartition(id, partitions),
     isHeld: false,
     escalation: null,
     subscriberCount: 0,
