@@ -286,6 +286,18 @@ describe('delivery', () => {
     );
   });
 
+  test('a test that is requested during a delivery follows it', async () => {
+    const { owner, topic, receiver, sink } = await sinkOf();
+    receiver.respond((response, { event }) => {
+      const requested = event.type === 'tocsin.test' ? Promise.resolve() : owner.post(`${pathOf(topic, sink.id)}/test`);
+      void requested.then(() => response.writeHead(204).end());
+    });
+    await publishAll(owner, topic.name, ['one']);
+    await until(() =>
+      expect(receiver.requests.map(({ event }) => event.type)).toEqual(['tocsin.message', 'tocsin.test']),
+    );
+  });
+
   test('a receiver that redirects, answers endlessly, byte by byte or never delays only its own sink', async () => {
     const { owner, topic } = await ownTopic();
     const receiver = await receivers.start();

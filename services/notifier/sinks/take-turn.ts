@@ -68,14 +68,13 @@ async function sendRecords(deps: SinkDeps, held: HeldSink, topic: Topic): Promis
     else if ((await sendRecord(deps, held, topic, record)) === 'ended') return 'ended';
     if (held.isSaveDue && !(await held.save())) return 'more';
   }
-  await held.save();
-  return 'more';
+  return records.length < recordsMax ? settle(deps, held) : 'more';
 }
 
 /**
- * Lets the sink wait for the next record of its topic. Becomes idle first and reads the head again second, whereas
- * `wakeSinks` raises the head first and looks for idle sinks second. Until the second write the sink stays due, so that
- * a crash in between loses nothing.
+ * Stores the progress and lets the sink wait for the next record of its topic. Becomes idle first and reads the head
+ * again second, whereas `wakeSinks` raises the head first and looks for idle sinks second. Until the second write the
+ * sink stays due, so that a crash in between loses nothing.
  */
 async function settle(deps: SinkDeps, held: HeldSink): Promise<Step> {
   const { documents } = deps.engine;
@@ -83,7 +82,7 @@ async function settle(deps: SinkDeps, held: HeldSink): Promise<Step> {
   const { sink } = held;
   const head = (await documents.get(sinkTopics, sink.topicId))?.head ?? -1;
   try {
-    if (head < sink.offset) await documents.update(sinks, sink, { dueAt: null });
+    if (head < sink.offset && sink.testAt === null) await documents.update(sinks, sink, { dueAt: null });
     else await documents.update(sinks, sink, { dueAt: deps.clock(), isIdle: false });
   } catch (error) {
     // It was woken or changed.

@@ -1,6 +1,6 @@
 import { sinks, sinkTopics } from '../../collections/sinks/sinks.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
-import { sinkLimits } from '../../domain/sinks/sink.ts';
+import { sinkLimits, type Sink } from '../../domain/sinks/sink.ts';
 import type { Documents } from '../../ports/documents.ts';
 
 type WakeDocuments = Pick<Documents, 'find' | 'get' | 'pick' | 'raise' | 'update'>;
@@ -35,13 +35,15 @@ async function wakeTopic(documents: WakeDocuments, topic: { id: string; head: nu
     limit: sinkLimits.perTopic,
   });
   const behind = idle.filter(({ offset }) => offset <= topic.head);
-  await Promise.all(
-    behind.map(({ id }) =>
-      retryStale(async () => {
-        const sink = await documents.get(sinks, id);
-        if (sink?.isIdle === true) await documents.update(sinks, sink, { isIdle: false, dueAt: now });
-      }),
-    ),
-  );
+  await Promise.all(behind.map((sink) => wakeSink(documents, sink, now)));
   return behind.length > 0;
+}
+
+function wakeSink(documents: WakeDocuments, found: Sink, now: number): Promise<void> {
+  let known: Sink | null = found;
+  return retryStale(async () => {
+    const sink = known ?? (await documents.get(sinks, found.id));
+    known = null;
+    if (sink?.isIdle === true) await documents.update(sinks, sink, { isIdle: false, dueAt: now });
+  });
 }
