@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { RunRequest } from '@tocsin/shared/domain/retention/retention-run.ts';
 import { Discard, RetryLater, type Job } from '@tocsin/shared/ports/job-queue.ts';
-import { cleanUpTopic } from '@tocsin/shared/operations/topics/clean-up-topic.ts';
-import { eraseAccount } from '@tocsin/shared/operations/accounts/erase-account.ts';
 import { runTeamSubscription } from '@tocsin/shared/operations/teams/subscriptions/run-team-subscription.ts';
 import type { BatchReport } from '@tocsin/shared/documents/run-batches.ts';
 import { clocksDisagree } from './sweep/clocks-disagree.ts';
 import { expireMessages } from './messages/expire-messages.ts';
+import { cleanUp } from './lifecycle/clean-up-topics.ts';
+import { erase } from './lifecycle/erase-accounts.ts';
 import { removalDeps } from './lifecycle/removal-deps.ts';
 import type { RetentionDeps } from './sweep/retention-deps.ts';
 import { sweeps, type Sweep } from './sweeps.ts';
@@ -55,15 +55,8 @@ export async function runRetentionJob(deps: RetentionJobDeps, job: Job): Promise
     lateWritesMs: deps.lateWritesMs,
     retentionDays: deps.retentionDays,
   };
-  if (data.kind === 'clean-up-topic') return untilDone(cleanUpTopic(deps.engine, data.topicId, at));
-  if (data.kind === 'erase-account')
-    return untilDone(
-      eraseAccount(
-        { ...removalDeps(deps), deliveries: deps.engine.deliveries, messages: deps.engine.messages },
-        data.userId,
-        at,
-      ),
-    );
+  if (data.kind === 'clean-up-topic') return untilDone(cleanUp(deps, data.topicId, at));
+  if (data.kind === 'erase-account') return untilDone(erase(deps, data.userId, at));
   if (data.kind === 'team-subscription')
     return untilDone(runTeamSubscription(removalDeps(deps), data.teamSubscriptionId, membersMax));
   const sweep = data.kind === 'sweep' ? sweepNamed(data.name) : operatorsRun(data);

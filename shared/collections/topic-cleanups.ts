@@ -1,3 +1,4 @@
+import type { BatchReport } from '../documents/run-batches.ts';
 import type { Topic } from '../domain/topics/topic.ts';
 import { write, type Collection, type Documents, type New, type Write } from '../ports/documents.ts';
 import { topics } from './topics.ts';
@@ -42,6 +43,11 @@ export interface ErasureRun {
   readonly now: number;
   readonly batchesMax: number;
   readonly lateWritesMs: number;
+}
+
+export interface ErasureReport extends BatchReport {
+  /** Objects of the archive that stay, because its bucket has locked them or they are damaged. */
+  readonly keptObjects: number;
 }
 
 /** Returns a new clean-up. */

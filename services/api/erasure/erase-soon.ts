@@ -18,7 +18,7 @@ export async function eraseSoon(
   const { deliveries, jobQueue } = deps.engine;
   const lateWritesMs = lateWritesMsOf(deps.config);
   try {
-    await eraseAccount({ ...removalDeps(deps), deliveries, messages: null }, userId, {
+    await eraseAccount({ ...removalDeps(deps), deliveries, messages: null, archive: null }, userId, {
       now: deps.clock(),
       batchesMax,
       lateWritesMs: lateWritesMs,

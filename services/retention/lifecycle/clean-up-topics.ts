@@ -1,5 +1,7 @@
 import { cleanUpTopic, topicsToCleanUp } from '@tocsin/shared/operations/topics/clean-up-topic.ts';
+import type { ErasureReport } from '@tocsin/shared/collections/topic-cleanups.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from '../sweep/retention-deps.ts';
+import { warnOfKept } from './warn-of-kept.ts';
 import { sweepEach } from '../sweep/sweep-each.ts';
 
 /** Topics per run, oldest first. */
@@ -12,7 +14,7 @@ export async function cleanUpTopics(deps: RetentionDeps, limit: SweepLimit): Pro
     ids: await topicsToCleanUp(deps.engine.documents, topicsMax),
     idsMax: topicsMax,
     sweepOne: (topicId) =>
-      cleanUpTopic(deps.engine, topicId, {
+      cleanUp(deps, topicId, {
         now: deps.clock(),
         batchesMax,
         lateWritesMs: deps.lateWritesMs,
@@ -20,4 +22,15 @@ export async function cleanUpTopics(deps: RetentionDeps, limit: SweepLimit): Pro
       }),
     onFailure: (error, topicId) => deps.log.error({ err: error, topicId }, 'topic clean-up failed'),
   });
+}
+
+/** Cleans up after a topic, also in the archive if it was deleted, and logs what stays. */
+export async function cleanUp(
+  deps: RetentionDeps,
+  topicId: string,
+  at: Parameters<typeof cleanUpTopic>[2],
+): Promise<ErasureReport> {
+  const report = await cleanUpTopic({ ...deps.engine, archive: deps.archive }, topicId, at);
+  warnOfKept(deps, report, { topicId });
+  return report;
 }

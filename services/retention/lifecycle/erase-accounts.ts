@@ -1,6 +1,8 @@
 import { eraseAccount, findErasures } from '@tocsin/shared/operations/accounts/erase-account.ts';
+import type { ErasureReport, ErasureRun } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { removalDeps } from './removal-deps.ts';
 import type { RetentionDeps, SweepLimit, SweepReport } from '../sweep/retention-deps.ts';
+import { warnOfKept } from './warn-of-kept.ts';
 import { sweepEach } from '../sweep/sweep-each.ts';
 
 /** Accounts per run, oldest first. */
@@ -12,16 +14,15 @@ export async function eraseAccounts(deps: RetentionDeps, limit: SweepLimit): Pro
   return sweepEach(deps, limit, {
     ids: await findErasures(deps.engine.documents, accountsMax),
     idsMax: accountsMax,
-    sweepOne: (userId) =>
-      eraseAccount(
-        { ...removalDeps(deps), deliveries: deps.engine.deliveries, messages: deps.engine.messages },
-        userId,
-        {
-          now: deps.clock(),
-          batchesMax,
-          lateWritesMs: deps.lateWritesMs,
-        },
-      ),
+    sweepOne: (userId) => erase(deps, userId, { now: deps.clock(), batchesMax, lateWritesMs: deps.lateWritesMs }),
     onFailure: (error, userId) => deps.log.error({ err: error, userId }, 'account erasure failed'),
   });
+}
+
+/** Erases the data of the account, also from the archive, and logs what stays. */
+export async function erase(deps: RetentionDeps, userId: string, at: ErasureRun): Promise<ErasureReport> {
+  const { deliveries, messages } = deps.engine;
+  const report = await eraseAccount({ ...removalDeps(deps), deliveries, messages, archive: deps.archive }, userId, at);
+  warnOfKept(deps, report, { userId });
+  return report;
 }

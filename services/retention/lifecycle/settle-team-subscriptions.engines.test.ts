@@ -149,7 +149,7 @@ test('the erasure of the topic removes what the team had set', async () => {
   const named = { id: newId(), teamSubscriptionId: made.id, teamId: team.id, userId: userIds[0]! };
   await documents.insert(teamSubscriptionMembers, named);
   await documents.remove(topics, topic.id);
-  await eraseTopic(at.engine, topic.id, { batchesMax: 10, now: Date.now() });
+  await eraseTopic({ ...at.engine, archive: null }, topic.id, { batchesMax: 10, now: Date.now() });
   expect(await documents.get(teamSubscriptions, made.id)).toBeNull();
   expect(await documents.get(teamSubscriptionMembers, named.id)).toBeNull();
   expect(await findOwnSubscription(documents, userIds[0]!, topic.id)).toBeNull();

@@ -59,6 +59,7 @@ function deps(onStep: (step: RemovalStep) => void = () => undefined): EraseAccou
     documents,
     deliveries,
     messages,
+    archive: null,
     makeId: newId,
     clock: () => Date.now(),
     audit: testAudit,
@@ -265,7 +266,7 @@ test('removes all data of a deleted account and no data of others', async () => 
       user.id,
       { now, batchesMax, lateWritesMs },
     ),
-  ).toMatchObject({ hasMore: false });
+  ).toMatchObject({ hasMore: false, keptObjects: 0 });
   expect(await findErasures(engine.documents, 10)).toContain(user.id);
   const changes = steps.flatMap((step) => step.changes.map(({ kind }) => kind));
   expect(changes.filter((kind) => kind === 'topic')).toHaveLength(121);
@@ -278,6 +279,7 @@ test('removes all data of a deleted account and no data of others', async () => 
   expect(await eraseAccount(deps(), user.id, { now: now + lateWritesMs - 1, batchesMax, lateWritesMs })).toEqual({
     removed: 0,
     hasMore: false,
+    keptObjects: 0,
   });
   await engine.documents.insert(consents, {
     id: newId(),
@@ -291,6 +293,7 @@ test('removes all data of a deleted account and no data of others', async () => 
   expect(await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs })).toEqual({
     removed: 1,
     hasMore: false,
+    keptObjects: 0,
   });
   expect(await holding(user.id)).toEqual([]);
   expect(await holding(user.email)).toEqual([]);
@@ -299,6 +302,7 @@ test('removes all data of a deleted account and no data of others', async () => 
   expect(await eraseAccount(deps(), user.id, { now: now + lateWritesMs, batchesMax, lateWritesMs })).toEqual({
     removed: 0,
     hasMore: false,
+    keptObjects: 0,
   });
 });
 
@@ -341,10 +345,10 @@ test('keeps an account with a topic under legal hold, and keeps a later-held top
   await removeAccount(engine.documents, user, { now, audit: testAudit });
   const held = await engine.documents.update(topics, free, { isHeld: true });
   const erase = () => eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs });
-  expect(await erase()).toEqual({ removed: 0, hasMore: false });
+  expect(await erase()).toEqual({ removed: 0, hasMore: false, keptObjects: 0 });
   expect(await engine.documents.get(accountErasures, user.id)).not.toBeNull();
   await engine.documents.update(topics, held, { isHeld: false });
-  expect(await erase()).toEqual({ removed: 1, hasMore: false });
+  expect(await erase()).toEqual({ removed: 1, hasMore: false, keptObjects: 0 });
   expect(await engine.documents.get(accountErasures, user.id)).toBeNull();
 });
 
@@ -378,6 +382,7 @@ test("removes the audit log's personal data about login attempts to a never-veri
   expect(await eraseAccount(deps(), user.id, { now: Date.now(), batchesMax, lateWritesMs })).toEqual({
     removed: 600,
     hasMore: false,
+    keptObjects: 0,
   });
   expect(await holding(user.id)).toEqual([]);
   expect(await documents.get(teamInvites, invite.id)).not.toBeNull(); // belongs to the next owner of the address

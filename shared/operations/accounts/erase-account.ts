@@ -1,4 +1,5 @@
 import { topicChange, type Change } from '../../domain/change.ts';
+import type { ArchiveStore } from '../../ports/archive-store.ts';
 import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import type { Deliveries } from '../../ports/deliveries.ts';
 import { write, type Documents, type Write } from '../../ports/documents.ts';
@@ -15,6 +16,7 @@ import { logConsumers } from '../../collections/log-consumers.ts';
 import { mailTokens } from '../../collections/mail-tokens.ts';
 import { quotaGuards } from '../../collections/quota-guards.ts';
 import { registrations } from '../../collections/registrations.ts';
+import { forgetInArchive } from '../archive/forget-in-archive.ts';
 import { removeFound } from '../../documents/remove-found.ts';
 import { removeSinksOf } from '../sinks/remove-sink.ts';
 import { forgetAcknowledgements } from '../escalation/forget-acknowledgements.ts';
@@ -23,11 +25,11 @@ import { eraseScheduledOf } from '../messages/erase-scheduled.ts';
 import { removeTeamOfNobody, type RemoveTeamDeps } from '../teams/remove-team.ts';
 import { removeTopicToken } from '../credentials/remove-topic-token.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
-import { runBatches, type BatchReport, type RemoveBatch } from '../../documents/run-batches.ts';
+import { runBatches, type RemoveBatch } from '../../documents/run-batches.ts';
 import { subscriptions, teamSubscriptionMembers } from '../../collections/subscriptions-collection.ts';
 import { teamInvites } from '../../collections/team-invites.ts';
 import { teamMembers, teams } from '../../collections/teams.ts';
-import { removeTopicWrites, type ErasureRun } from '../../collections/topic-cleanups.ts';
+import { removeTopicWrites, type ErasureReport, type ErasureRun } from '../../collections/topic-cleanups.ts';
 import { topics } from '../../collections/topics.ts';
 import { users } from '../../collections/users.ts';
 
@@ -35,6 +37,8 @@ export interface EraseAccountDeps extends RemoveTeamDeps {
   readonly deliveries: Pick<Deliveries, 'removeOfUser'>;
   /** Null in a request, which cannot wait until all messages are read; the report then has more. */
   readonly messages: Pick<MessageRetention, 'forgetAccount'> | null;
+  /** Null without an archive. */
+  readonly archive: ArchiveStore | null;
 }
 
 /** Documents per commit, so that a commit does not block others. */
@@ -46,15 +50,16 @@ const rowsAtOnce = 500;
  * and everything else that refers to the account. Clean-ups of the topics remove the messages. Idempotent and safe to
  * run concurrently; resumes after a crash. The tombstone stays until the first complete run that is `lateWritesMs`
  * after the deletion. A topic that was put under legal hold in the meantime is kept, with the tombstone, until the hold
- * ends. Does nothing without a tombstone. Throws `unavailable`.
+ * ends. The last run also rewrites archived messages that name the account. Does nothing without a tombstone. Throws
+ * `unavailable`.
  */
-export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: ErasureRun): Promise<BatchReport> {
+export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: ErasureRun): Promise<ErasureReport> {
   const { documents } = deps;
   const erasure = await documents.get(accountErasures, userId);
-  if (erasure === null) return { removed: 0, hasMore: false };
+  if (erasure === null) return { removed: 0, hasMore: false, keptObjects: 0 };
   if ((await documents.get(users, userId)) !== null)
     throw new Error(`account ${userId} still exists and cannot be erased`);
-  const report = await runBatches(
+  const batches = await runBatches(
     [
       () => removeTopics(deps, userId),
       () => removeTeams(deps, userId),
@@ -70,12 +75,15 @@ export async function eraseAccount(deps: EraseAccountDeps, userId: string, at: E
     ],
     at.batchesMax,
   );
+  const report = { ...batches, keptObjects: 0 };
   if (report.hasMore || deps.messages === null) return { ...report, hasMore: true };
   await deps.messages.forgetAccount(userId);
   if (erasure.requestedAt + at.lateWritesMs > at.now) return report;
   if ((await documents.count(topics, { index: 'byOwner', equals: { ownerId: userId } })) > 0) return report;
+  // Once, because it reads the whole archive.
+  const keptObjects = deps.archive === null ? 0 : await forgetInArchive(deps.archive, userId, deps.makeId);
   await documents.commit([write.remove(quotaGuards, userId), write.remove(accountErasures, userId)]);
-  return report;
+  return { ...report, keptObjects };
 }
 
 /** Returns accounts whose erasure is not finished, oldest first, for the sweep that covers lost jobs. */

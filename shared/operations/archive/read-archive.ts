@@ -62,18 +62,22 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Reads the lines of a compressed object. Throws if it is damaged; rethrows errors of the body. */
+export async function* readArchiveLines(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string, void> {
+  const source = Readable.from(body);
+  const text = source.pipe(createGunzip());
+  source.on('error', (error) => text.destroy(error));
+  try {
+    yield* splitLines(text.setEncoding('utf8') as AsyncIterable<string>, name);
+  } finally {
+    source.destroy();
+  }
+}
+
 /** Reads the messages of a compressed object. Throws if it is damaged; rethrows errors of the body. */
 export async function* readArchivedMessages(
   body: AsyncIterable<Uint8Array>,
   name: string,
 ): AsyncGenerator<StoredMessage, void> {
-  const source = Readable.from(body);
-  const text = source.pipe(createGunzip());
-  source.on('error', (error) => text.destroy(error));
-  try {
-    const lines = splitLines(text.setEncoding('utf8') as AsyncIterable<string>, name);
-    for await (const line of lines) yield parseArchiveLine(line);
-  } finally {
-    source.destroy();
-  }
+  for await (const line of readArchiveLines(body, name)) yield parseArchiveLine(line);
 }

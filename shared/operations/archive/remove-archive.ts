@@ -1,12 +1,26 @@
 import type { ArchiveStore } from '../../ports/archive-store.ts';
-import { archiveManifestKey } from './archive-keys.ts';
+import { archiveManifestKey, isArchiveManifest, topicArchive } from './archive-keys.ts';
 
 /**
- * Removes an object, then its manifest, which stays while the object is locked. Idempotent. Returns the keys that the
+ * Removes an object, then its manifest, which stays while the object is locked. Idempotent. Resolves with whether the
+ * store keeps one of them because it is locked. Throws `unavailable`.
+ */
+export async function removeArchivedObject(store: Pick<ArchiveStore, 'remove'>, object: string): Promise<boolean> {
+  return (await store.remove(object)) === 'locked' || (await store.remove(archiveManifestKey(object))) === 'locked';
+}
+
+/**
+ * Removes the archive of a topic, also unfinished objects. Idempotent. Resolves with the number of objects that the
  * store keeps because they are locked. Throws `unavailable`.
  */
-export async function removeArchivedObject(store: Pick<ArchiveStore, 'remove'>, object: string): Promise<string[]> {
-  const keys = [object, archiveManifestKey(object)];
-  for (const [index, key] of keys.entries()) if ((await store.remove(key)) === 'locked') return keys.slice(index);
-  return [];
+export async function removeTopicArchive(
+  store: Pick<ArchiveStore, 'list' | 'remove'>,
+  topicId: string,
+): Promise<number> {
+  let locked = 0;
+  for await (const key of store.list(topicArchive(topicId)))
+    if (!isArchiveManifest(key) && (await removeArchivedObject(store, key))) locked += 1;
+  // Their objects were removed before an interruption.
+  if (locked === 0) for await (const key of store.list(topicArchive(topicId))) await store.remove(key);
+  return locked;
 }

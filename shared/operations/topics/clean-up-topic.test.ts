@@ -28,6 +28,7 @@ import { topics } from '../../collections/topics.ts';
 import { users } from '../../collections/users.ts';
 
 const engine = await useTestEngine();
+const deps = { ...engine, archive: null };
 
 /** The default configuration. */
 const lateWritesMs = 60_000;
@@ -64,10 +65,11 @@ test('removes all data of a deleted topic and no data of others', async () => {
   const now = Date.now();
   await documents.commit(removeTopicWrites(gone, { id: newId(), now }));
   expect(
-    await cleanUpTopic(engine, gone.id, { now, batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
+    await cleanUpTopic(deps, gone.id, { now, batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
   ).toEqual({
     removed: 6,
     hasMore: false,
+    keptObjects: 0,
   });
   const left = async (topic: Topic) => [
     await subscribed(topic.id),
@@ -87,28 +89,30 @@ test('resumes an erasure, and ends after late writes are removed', async () => {
   await publish(engine, topic, newMessage(topic.id));
   const now = Date.now();
   await engine.documents.commit(removeTopicWrites(topic, { id: newId(), now }));
+  expect(await cleanUpTopic(deps, topic.id, { now, batchesMax: 1, lateWritesMs: lateWritesMs, retentionDays })).toEqual(
+    {
+      removed: 3,
+      hasMore: true,
+      keptObjects: 0,
+    },
+  );
   expect(
-    await cleanUpTopic(engine, topic.id, { now, batchesMax: 1, lateWritesMs: lateWritesMs, retentionDays }),
-  ).toEqual({
-    removed: 3,
-    hasMore: true,
-  });
-  expect(
-    await cleanUpTopic(engine, topic.id, { now, batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
+    await cleanUpTopic(deps, topic.id, { now, batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
   ).toEqual({
     removed: 1,
     hasMore: false,
+    keptObjects: 0,
   });
   await publish(engine, topic, newMessage(topic.id));
   expect(await topicsToCleanUp(engine.documents, 1_000)).toContain(topic.id);
   expect(
-    await cleanUpTopic(engine, topic.id, {
+    await cleanUpTopic(deps, topic.id, {
       now: now + lateWritesMs,
       batchesMax: 100,
       lateWritesMs: lateWritesMs,
       retentionDays,
     }),
-  ).toEqual({ removed: 1, hasMore: false });
+  ).toEqual({ removed: 1, hasMore: false, keptObjects: 0 });
   expect(await topicsToCleanUp(engine.documents, 1_000)).not.toContain(topic.id);
 });
 
@@ -120,7 +124,7 @@ test('keeps the end of the log of a deleted topic, also of records that arrive l
     const former = (await findFormerTopic(documents, topic.nameKey))!;
     return [former.logEnd, await endOfFormerLog(messages, former)];
   };
-  const cleanUp = () => cleanUpTopic(engine, topic.id, { now, batchesMax: 100, lateWritesMs, retentionDays });
+  const cleanUp = () => cleanUpTopic(deps, topic.id, { now, batchesMax: 100, lateWritesMs, retentionDays });
   await documents.commit(removeTopicWrites(topic, { id: newId(), now }));
   expect(await ends()).toEqual([null, 2]);
   const publishOne = async () => {
@@ -143,7 +147,7 @@ test('never erases an existing topic', async () => {
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'erase');
   await expect(
-    cleanUpTopic(engine, topic.id, { now: Date.now(), batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
+    cleanUpTopic(deps, topic.id, { now: Date.now(), batchesMax: 100, lateWritesMs: lateWritesMs, retentionDays }),
   ).rejects.toThrow('exists');
   expect(await subscribed(topic.id)).toBe(1);
 });
@@ -160,7 +164,7 @@ test('keeps only subscriptions of permitted readers after a topic becomes privat
   await Promise.all(Array.from({ length: 701 }, () => addSubscription(ofTeam.id)));
   await addCleanup(ofTeam.id, 'prune');
   expect(
-    await cleanUpTopic(engine, ofTeam.id, {
+    await cleanUpTopic(deps, ofTeam.id, {
       now: Date.now(),
       batchesMax: 100,
       lateWritesMs: lateWritesMs,
@@ -169,6 +173,7 @@ test('keeps only subscriptions of permitted readers after a topic becomes privat
   ).toEqual({
     removed: 701,
     hasMore: false,
+    keptObjects: 0,
   });
   const left = await documents.find(subscriptions, { index: 'byTopic', equals: { topicId: ofTeam.id }, limit: 10 });
   expect(left.map(({ userId }) => userId).sort()).toEqual(readers.sort());
@@ -182,7 +187,7 @@ test('keeps all subscriptions of a topic that became public again', async () => 
   await addSubscription(topic.id);
   await addCleanup(topic.id, 'prune');
   expect(
-    await cleanUpTopic(engine, topic.id, {
+    await cleanUpTopic(deps, topic.id, {
       now: Date.now(),
       batchesMax: 100,
       lateWritesMs: lateWritesMs,
@@ -191,6 +196,7 @@ test('keeps all subscriptions of a topic that became public again', async () => 
   ).toEqual({
     removed: 0,
     hasMore: false,
+    keptObjects: 0,
   });
   expect(await subscribed(topic.id)).toBe(1);
 });
@@ -213,18 +219,18 @@ test('applies a changed retention to stored messages in batches, and again after
   await addCleanup(topic.id, 'retain');
   const now = Date.now();
   const clean = (batchesMax: number, at = now) =>
-    cleanUpTopic(engine, topic.id, { now: at, batchesMax, lateWritesMs: lateWritesMs, retentionDays });
-  expect(await clean(2)).toEqual({ removed: 0, hasMore: true });
+    cleanUpTopic(deps, topic.id, { now: at, batchesMax, lateWritesMs: lateWritesMs, retentionDays });
+  expect(await clean(2)).toEqual({ removed: 0, hasMore: true, keptObjects: 0 });
   expect((await lifetimes()).filter((days) => days === 10)).toHaveLength(400);
-  expect(await clean(2)).toEqual({ removed: 0, hasMore: false });
+  expect(await clean(2)).toEqual({ removed: 0, hasMore: false, keptObjects: 0 });
   expect(new Set(await lifetimes())).toEqual(new Set([10]));
   await store(3); // accepted by a node with a stale cache
   // A stalled run with the previous setting writes to messages that this run has already processed.
   const late = { lifetimeMs: 90 * dayMs, onlyLonger: false, after: -1, limit: 200, now };
   expect(await messages.changeLifetime(topic.id, late)).not.toBeNull();
   expect((await lifetimes()).filter((days) => days === 90)).toHaveLength(203);
-  expect(await clean(2, now + lateWritesMs)).toEqual({ removed: 0, hasMore: true });
-  expect(await clean(2, now + lateWritesMs)).toEqual({ removed: 0, hasMore: false });
+  expect(await clean(2, now + lateWritesMs)).toEqual({ removed: 0, hasMore: true, keptObjects: 0 });
+  expect(await clean(2, now + lateWritesMs)).toEqual({ removed: 0, hasMore: false, keptObjects: 0 });
   expect(new Set(await lifetimes())).toEqual(new Set([10]));
   expect(await documents.count(topicCleanups, { index: 'byTopic', equals: { topicId: topic.id } })).toBe(0);
 

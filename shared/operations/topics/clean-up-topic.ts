@@ -1,12 +1,14 @@
-import type { MessageReads } from '../../ports/messages/message-reads.ts';
-import type { MessageRetention } from '../../ports/messages/message-retention.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { RetentionDays } from '../../domain/accounts/tiers.ts';
-import { eraseTopic } from './erase-topic.ts';
+import { eraseTopic, type EraseTopicDeps } from './erase-topic.ts';
 import { pruneSubscriptions } from './prune-subscriptions.ts';
 import { retainMessages } from './retain-messages.ts';
-import type { BatchReport } from '../../documents/run-batches.ts';
-import { topicCleanups, type ErasureRun, type TopicCleanup } from '../../collections/topic-cleanups.ts';
+import {
+  topicCleanups,
+  type ErasureReport,
+  type ErasureRun,
+  type TopicCleanup,
+} from '../../collections/topic-cleanups.ts';
 
 /** Prevents a topic that toggles its visibility from occupying a worker. */
 const cleanupsMax = 100;
@@ -17,37 +19,42 @@ const cleanupsMax = 100;
  * pending until the first complete run that is `lateWritesMs` after the request. Throws `unavailable`.
  */
 export async function cleanUpTopic(
-  deps: { documents: Documents; messages: MessageRetention & Pick<MessageReads, 'lastOffsets'> },
+  deps: EraseTopicDeps,
   topicId: string,
   at: ErasureRun & { readonly retentionDays: RetentionDays },
-): Promise<BatchReport> {
+): Promise<ErasureReport> {
   const cleanups = await deps.documents.find(topicCleanups, {
     index: 'byTopic',
     equals: { topicId },
     limit: cleanupsMax,
   });
   let removed = 0;
+  let keptObjects = 0;
   for (const cleanup of cleanups) {
     const step = await runCleanup(deps, cleanup, at);
     removed += step.removed;
-    if (step.hasMore) return { removed, hasMore: true };
+    keptObjects += step.keptObjects;
+    if (step.hasMore) return { removed, keptObjects, hasMore: true };
     if (isSettled(cleanup, at)) await deps.documents.remove(topicCleanups, cleanup.id);
   }
-  return { removed, hasMore: false };
+  return { removed, keptObjects, hasMore: false };
 }
 
-function runCleanup(
-  deps: { documents: Documents; messages: MessageRetention & Pick<MessageReads, 'lastOffsets'> },
+async function runCleanup(
+  deps: EraseTopicDeps,
   cleanup: TopicCleanup,
   at: ErasureRun & { readonly retentionDays: RetentionDays },
-): Promise<BatchReport> {
+): Promise<ErasureReport> {
   switch (cleanup.kind) {
     case 'erase':
       return eraseTopic(deps, cleanup.topicId, at);
     case 'prune':
-      return pruneSubscriptions(deps.documents, cleanup.topicId, at.batchesMax);
+      return { ...(await pruneSubscriptions(deps.documents, cleanup.topicId, at.batchesMax)), keptObjects: 0 };
     case 'retain':
-      return retainMessages(deps, cleanup, { ...at, hasSettled: isSettled(cleanup, at) });
+      return {
+        ...(await retainMessages(deps, cleanup, { ...at, hasSettled: isSettled(cleanup, at) })),
+        keptObjects: 0,
+      };
   }
 }
 
