@@ -25,6 +25,9 @@ const { engine } = await openOwnEngine(own);
 const { documents } = engine;
 const limit = { endsAt: Infinity, closing: new AbortController().signal };
 
+/** Objects are forced to disk, which a busy machine delays by seconds. */
+const patienceMs = 240_000;
+
 describe(`erasure in the archive, ${engineUnderTest}`, () => {
   let archive: ArchiveStore;
   beforeEach(async () => {
@@ -76,72 +79,88 @@ describe(`erasure in the archive, ${engineUnderTest}`, () => {
     return user.id;
   };
 
-  test('the deletion of a topic removes its objects, also unfinished ones, and none of other topics', async () => {
-    const [topicId, other] = [await deleteTopic(), newId()];
-    await put(topicId, [{}, {}]);
-    const kept = await put(other, [{}]);
-    await archive.put(`topics/${topicId}/0000000000000009-${newId()}.ndjson.gz`, unfinished());
-    await archive.put(`topics/${topicId}/0000000000000010-${newId()}.json`, unfinished());
-    await cleanUpTopics(deps(), limit);
-    expect(await keysOf(topicId)).toEqual([]);
-    expect(await read(other)).toEqual(kept);
-  });
+  test(
+    'the deletion of a topic removes its objects, also unfinished ones, and none of other topics',
+    async () => {
+      const [topicId, other] = [await deleteTopic(), newId()];
+      await put(topicId, [{}, {}]);
+      const kept = await put(other, [{}]);
+      await archive.put(`topics/${topicId}/0000000000000009-${newId()}.ndjson.gz`, unfinished());
+      await archive.put(`topics/${topicId}/0000000000000010-${newId()}.json`, unfinished());
+      await cleanUpTopics(deps(), limit);
+      expect(await keysOf(topicId)).toEqual([]);
+      expect(await read(other)).toEqual(kept);
+    },
+    patienceMs,
+  );
 
-  test('a locked object of a deleted topic stays with its manifest and is logged', async () => {
-    const topicId = await deleteTopic();
-    const stored = await put(topicId, [{}]);
-    const warned: object[] = [];
-    const log = withMethods(deps().log, { warn: (fields: object) => void warned.push(fields) });
-    await cleanUpTopics({ ...deps(locking(topicId)), log }, limit);
-    expect(warned).toEqual([{ topicId, keptObjects: 1 }]);
-    expect(await read(topicId)).toEqual(stored);
-  });
+  test(
+    'a locked object of a deleted topic stays with its manifest and is logged',
+    async () => {
+      const topicId = await deleteTopic();
+      const stored = await put(topicId, [{}]);
+      const warned: object[] = [];
+      const log = withMethods(deps().log, { warn: (fields: object) => void warned.push(fields) });
+      await cleanUpTopics({ ...deps(locking(topicId)), log }, limit);
+      expect(warned).toEqual([{ topicId, keptObjects: 1 }]);
+      expect(await read(topicId)).toEqual(stored);
+    },
+    patienceMs,
+  );
 
-  test('the deletion of an account removes its name and ID from archived messages of other topics', async () => {
-    const [accountId, topicId, other] = [await deleteAccount(), newId(), newId()];
-    const by = { kind: 'account', name: 'ann', accountId } as const;
-    const acknowledgement = { at: 5, by, note: 'on my way' };
-    const [published, acknowledged, unrelated] = await put(topicId, [
-      { publishedBy: by },
-      { ...noExtras, acknowledgement },
-      { message: `about ${accountId}` },
-    ]);
-    const kept = await put(other, [{ publishedBy: { kind: 'account', name: 'bob', accountId: newId() } }]);
-    const keptKeys = await keysOf(other);
-    await eraseAccounts(deps(), limit);
-    const nobody = { kind: 'account', name: null, accountId: null };
-    expect(await read(topicId)).toEqual([
-      { ...published!, publishedBy: nobody },
-      { ...acknowledged!, acknowledgement: { at: 5, by: nobody, note: null } },
-      unrelated,
-    ]);
-    expect(await read(other)).toEqual(kept);
-    expect(await keysOf(other)).toEqual(keptKeys);
-    expect(await documents.get(accountErasures, accountId)).toBeNull();
-  });
+  test(
+    'the deletion of an account removes its name and ID from archived messages of other topics',
+    async () => {
+      const [accountId, topicId, other] = [await deleteAccount(), newId(), newId()];
+      const by = { kind: 'account', name: 'ann', accountId } as const;
+      const acknowledgement = { at: 5, by, note: 'on my way' };
+      const [published, acknowledged, unrelated] = await put(topicId, [
+        { publishedBy: by },
+        { ...noExtras, acknowledgement },
+        { message: `about ${accountId}` },
+      ]);
+      const kept = await put(other, [{ publishedBy: { kind: 'account', name: 'bob', accountId: newId() } }]);
+      const keptKeys = await keysOf(other);
+      await eraseAccounts(deps(), limit);
+      const nobody = { kind: 'account', name: null, accountId: null };
+      expect(await read(topicId)).toEqual([
+        { ...published!, publishedBy: nobody },
+        { ...acknowledged!, acknowledgement: { at: 5, by: nobody, note: null } },
+        unrelated,
+      ]);
+      expect(await read(other)).toEqual(kept);
+      expect(await keysOf(other)).toEqual(keptKeys);
+      expect(await documents.get(accountErasures, accountId)).toBeNull();
+    },
+    patienceMs,
+  );
 
-  test('locked and damaged objects stay and are logged, and a store that is down delays the erasure', async () => {
-    const [accountId, topicId] = [await deleteAccount(), newId()];
-    const stored = await put(topicId, [{ publishedBy: { kind: 'account', name: 'ann', accountId } }]);
-    const [object] = await keysOf(topicId);
-    const damaged = newId();
-    await put(damaged, [{}]);
-    const [, damagedObject] = await keysOf(damaged);
-    await archive.put(damagedObject!, unfinished());
-    const down = withMethods(archive, {
-      list: () => {
-        throw unavailable('Archive');
-      },
-    });
-    await eraseAccounts(deps(down), limit);
-    expect(await documents.get(accountErasures, accountId)).not.toBeNull();
-    const warned: object[] = [];
-    const log = withMethods(deps().log, { warn: (fields: object) => void warned.push(fields) });
-    await eraseAccounts({ ...deps(locking(object!.replace('.json', ''))), log }, limit);
-    expect(warned).toEqual([{ userId: accountId, keptObjects: 2 }]);
-    expect(await read(topicId)).toEqual(stored);
-    expect(await documents.get(accountErasures, accountId)).toBeNull();
-  });
+  test(
+    'locked and damaged objects stay and are logged, and a store that is down delays the erasure',
+    async () => {
+      const [accountId, topicId] = [await deleteAccount(), newId()];
+      const stored = await put(topicId, [{ publishedBy: { kind: 'account', name: 'ann', accountId } }]);
+      const [object] = await keysOf(topicId);
+      const damaged = newId();
+      await put(damaged, [{}]);
+      const [, damagedObject] = await keysOf(damaged);
+      await archive.put(damagedObject!, unfinished());
+      const down = withMethods(archive, {
+        list: () => {
+          throw unavailable('Archive');
+        },
+      });
+      await eraseAccounts(deps(down), limit);
+      expect(await documents.get(accountErasures, accountId)).not.toBeNull();
+      const warned: object[] = [];
+      const log = withMethods(deps().log, { warn: (fields: object) => void warned.push(fields) });
+      await eraseAccounts({ ...deps(locking(object!.replace('.json', ''))), log }, limit);
+      expect(warned).toEqual([{ userId: accountId, keptObjects: 2 }]);
+      expect(await read(topicId)).toEqual(stored);
+      expect(await documents.get(accountErasures, accountId)).toBeNull();
+    },
+    patienceMs,
+  );
 });
 
 async function* unfinished(): AsyncGenerator<Uint8Array, void> {

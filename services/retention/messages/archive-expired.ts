@@ -50,7 +50,7 @@ export async function* archiveExpired(deps: RetentionDeps, at: ArchivingRun): As
         const topic = await documents.get(topics, topicId);
         // A deleted topic's clean-up removes its messages and its archive.
         const isArchived = topic !== null && (topic.archive ?? deps.config.ARCHIVE_DEFAULT);
-        if (isArchived !== isArchiving) continue;
+        if (isArchived !== isArchiving || topic?.isHeld === true) continue;
         const steps = isArchived ? archiveTopic(deps, at, { topic, ofTopic }) : removeOfTopic(deps, ofTopic);
         for await (const step of steps) {
           for (const volume of step.gone.values()) removed += volume.messages;
@@ -61,8 +61,10 @@ export async function* archiveExpired(deps: RetentionDeps, at: ArchivingRun): As
 }
 
 async function* removeOfTopic(deps: RetentionDeps, ofTopic: DueOfTopic): AsyncGenerator<RemovalStep, void> {
-  for await (const page of pagesOf(deps, ofTopic, removedPerBatch))
+  for await (const page of pagesOf(deps, ofTopic, removedPerBatch)) {
+    if ((await deps.engine.documents.get(topics, ofTopic.topicId))?.isHeld === true) return;
     yield remove(deps, ofTopic, { states: page.map(({ state }) => state), hasConfirmed: false });
+  }
 }
 
 async function* archiveTopic(
