@@ -1,16 +1,21 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * The slowest test files, slowest first; they mostly wait. Without timings of an earlier run Jest starts with the
- * largest files, and these would run last, alone.
+ * The slowest test files, about slowest first, those that wait between those that compute. Without timings of an
+ * earlier run Jest starts with the largest files, and these would run last, alone.
  */
 const longest = [
   'tests/installations/attack.test.ts',
+  'tests/installations/metrics.test.ts',
   'tests/installations/real-lines.test.ts',
+  'tests/acceptance/sinks.test.ts',
   'tests/engines/account-export-memory.test.ts',
   'tests/acceptance/slow-clients.test.ts',
   'tests/acceptance/at-once.test.ts',
+  'tests/installations/archive-restore.test.ts',
   'tests/acceptance/console.test.ts',
+  'tests/acceptance/scheduled-messages.test.ts',
+  'tests/installations/consumer-example.test.ts',
   'tests/installations/readme-session.test.ts',
   'tests/installations/ntfy-apprise.test.ts',
   'tests/installations/operator-commands.test.ts',
@@ -26,6 +31,8 @@ const longest = [
   'tests/acceptance/sizes.test.ts',
   'tests/acceptance/stream-sessions.test.ts',
   'tests/installations/expiry.test.ts',
+  'tests/acceptance/log-gaps.test.ts',
+  'tests/acceptance/filtered-reading.test.ts',
   'tests/installations/store-away.test.ts',
   'tests/faults/outages.test.ts',
   'tests/faults/cluster-page.test.ts',
@@ -41,6 +48,9 @@ const longest = [
   'services/api/login-flood.test.ts',
   'services/notifier/push-retries.engines.test.ts',
   'services/notifier/start-notifier.engines.test.ts',
+  'services/notifier/escalation/escalations.engines.test.ts',
+  'services/notifier/sinks/failing-sinks.engines.test.ts',
+  'services/notifier/digest/digests.engines.test.ts',
   'services/retention/lifecycle/lapse-teams.engines.test.ts',
   'services/retention/start-retention.engines.test.ts',
   'services/api/account-enumeration.engines.test.ts',

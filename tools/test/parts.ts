@@ -26,7 +26,7 @@ const onCluster = { TOCSIN_ENGINE: 'cluster' };
 /**
  * All parts in order, quick ones without requirements first. The parts of a group run concurrently: one that mostly
  * waits with one that computes. A part that uses the whole machine is a group of its own. A part that depends on timing
- * runs only with parts of the lowest priority (`isLowPriority`).
+ * runs only with parts of the lowest priority (`isLowPriority`), which run one after another.
  */
 export const groups: readonly (readonly Part[])[] = [
   [

@@ -70,22 +70,34 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
   return { results, notRun, ...(engines && { engines }) };
 };
 
-/** Runs parts concurrently. If there are several, each prints its output after it ends. */
+/**
+ * Runs parts concurrently, but those of the lowest priority one after another: together they would keep each other from
+ * the little CPU time that is left. If there are several parts, each prints its output after it ends.
+ */
 const runGroup = (parts: Part[], options: PartOptions): Promise<PartResult[]> => {
   if (parts.length > 1) reportProgress(`\n── ${parts.map(({ name }) => name).join(', ')}: concurrently ──`);
+  const run = (part: Part): Promise<PartResult> => {
+    if (parts.length > 1) return runQuietly(part, options);
+    reportProgress(`\n── ${part.name} ──`);
+    return runPart(part, options);
+  };
+  let turn: Promise<unknown> = Promise.resolve();
   return Promise.all(
-    parts.map(async (part) => {
-      const heading = `\n── ${part.name} ──`;
-      if (parts.length === 1) {
-        reportProgress(heading);
-        return runPart(part, options);
-      }
-      const outputFile = join(options.resultsDir, `${part.name}.out`);
-      const result = await runPart(part, { ...options, outputFile });
-      reportProgress(`${heading}\n${readFileSync(outputFile, 'utf8')}`);
+    parts.map((part) => {
+      if (part.isLowPriority !== true) return run(part);
+      const result = turn.then(() => run(part));
+      turn = result;
       return result;
     }),
   );
+};
+
+/** Prints the output of the part after it ends. */
+const runQuietly = async (part: Part, options: PartOptions): Promise<PartResult> => {
+  const outputFile = join(options.resultsDir, `${part.name}.out`);
+  const result = await runPart(part, { ...options, outputFile });
+  reportProgress(`\n── ${part.name} ──\n${readFileSync(outputFile, 'utf8')}`);
+  return result;
 };
 
 /** Runs failed files again, one part after the other. */

@@ -15,6 +15,7 @@ describe('the web push gateway', () => {
       hosts: [service.host],
       ca: service.certificate,
       clock: systemClock,
+      requestTimeoutMs: 50_000, // a loaded machine may be slow
       ...given,
     });
     gateways.push(gateway);
