@@ -37,15 +37,31 @@ test('merges updates of a document into one, and writes the rest on close', asyn
   expect(await countOf(one.id)).toBe(107);
 });
 
-test('flushes only the requested documents immediately', async () => {
+test('a read writes the pending updates of its results first, and no others', async () => {
   const [one, two] = [await addTopic(), await addTopic()];
   const updates = adder(engine.documents);
   for (const { id } of [one, two]) updates.add(id, 3);
-  expect(await updates.flushOf([one.id, newId()])).toBe(true);
+  expect(await updates.readWithPending(() => engine.documents.getMany(topics, [one.id]))).toMatchObject([
+    { subscriberCount: 3 },
+  ]);
   expect([await countOf(one.id), await countOf(two.id)]).toEqual([3, 0]);
-  expect(await updates.flushOf([one.id])).toBe(false);
   await updates.close();
   expect([await countOf(one.id), await countOf(two.id)]).toEqual([3, 3]);
+});
+
+test.each(['ends before it', 'ends after it'])('a read during a flush that %s has its updates', async (end) => {
+  const topic = await addTopic();
+  const updates = adder(engine.documents);
+  updates.add(topic.id, 3);
+  let flushing: Promise<void> | undefined;
+  const found = await updates.readWithPending(async () => {
+    const before = await engine.documents.getMany(topics, [topic.id]);
+    flushing ??= updates.flush();
+    if (end === 'ends before it') await flushing;
+    return before;
+  });
+  expect(found).toMatchObject([{ subscriberCount: 3 }]);
+  await updates.close();
 });
 
 test("writers on several nodes do not lose each other's updates", async () => {

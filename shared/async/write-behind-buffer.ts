@@ -28,6 +28,8 @@ export class WriteBehindBuffer<P> {
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, P>();
   #lost = 0;
+  /** Writes that have ended. */
+  #writes = 0;
   #flushing: Promise<void> | undefined;
 
   constructor(options: WriteBehindOptions<P>) {
@@ -55,20 +57,22 @@ export class WriteBehindBuffer<P> {
   }
 
   /**
-   * Writes pending updates of these documents, for use before a read. Resolves like `flush`, with whether there were
-   * any.
+   * Returns what `find` reads, with all updates that were added before: if some of the results were pending, or a write
+   * ended meanwhile, it reads again after the write.
    */
-  async flushOf(ids: readonly string[]): Promise<boolean> {
+  async readWithPending<T extends { readonly id: string }>(find: () => Promise<T[]>): Promise<T[]> {
+    const writes = this.#writes;
+    const found = await find();
     await this.#flushing;
     const batch = new Map<string, P>();
-    for (const id of ids) {
+    for (const { id } of found) {
       const update = this.#pending.get(id);
       if (update === undefined) continue;
       this.#pending.delete(id);
       batch.set(id, update);
     }
     if (batch.size > 0) await this.#writeBatch(batch);
-    return batch.size > 0;
+    return this.#writes === writes ? found : find();
   }
 
   async close(): Promise<void> {
@@ -93,6 +97,7 @@ export class WriteBehindBuffer<P> {
       if (isUnavailable(error)) for (const [id, update] of batch) this.#putBack(id, update);
       else onLoss(error);
     }
+    this.#writes += 1;
   }
 
   /** Puts updates back for the next flush, before newer updates of the same document. */

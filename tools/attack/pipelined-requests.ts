@@ -7,6 +7,8 @@ import { healthMsMax, send, whileHealthy, type Attack, type Outcome, type Target
 
 const watchedMs = 5_000;
 const memoryMbMax = 100;
+/** Requests per connection before the memory is measured. */
+const warmUps = 20;
 
 interface Flood {
   /** One connection for each. */
@@ -63,6 +65,8 @@ async function made(target: Target, path: string, headers: Readonly<Record<strin
 async function flood(target: Target, { paths, requestsPerConnection, headers = {} }: Flood): Promise<Outcome> {
   const { hostname, port } = target.url;
   const residentMb = async () => (await readMemoryMb(target.url))?.resident ?? null;
+  // The first responses need memory once, however many follow.
+  for (const path of paths) for (let count = 0; count < warmUps; count += 1) await send(target, { path, headers });
   const before = await residentMb();
   const sent = Object.entries({ Host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const { result: after, healthMs } = await whileHealthy(target, async () => {

@@ -3,7 +3,6 @@ import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { conditionalBuffer } from '@tocsin/shared/async/conditional-buffer.ts';
 import { apiKeys, topicTokens } from '@tocsin/shared/collections/credentials.ts';
-import type { WriteBehindBuffer } from '@tocsin/shared/async/write-behind-buffer.ts';
 
 /** Requests with one credential since the last write. */
 interface Usage {
@@ -52,21 +51,12 @@ export function usageRecorder({ documents, log }: { documents: Documents; log: L
   return {
     apiKeyUsed: (id, now) => keys.add(id, { requests: 1, lastAt: now }),
     topicTokenUsed: (id, now) => tokens.add(id, { requests: 1, lastAt: now }),
-    readApiKeys: (find) => readWith(keys, find),
-    readTopicTokens: (find) => readWith(tokens, find),
+    readApiKeys: (find) => keys.readWithPending(find),
+    readTopicTokens: (find) => tokens.readWithPending(find),
     async close() {
       await Promise.all([keys.close(), tokens.close()]);
     },
   };
-}
-
-/** Reads, and again if pending usage of the results had to be written first. */
-async function readWith<T extends ApiKey | TopicToken>(
-  pending: WriteBehindBuffer<Usage>,
-  find: () => Promise<T[]>,
-): Promise<T[]> {
-  const found = await find();
-  return (await pending.flushOf(found.map(({ id }) => id))) ? find() : found;
 }
 
 const later = (known: number | null, time: number): number => Math.max(known ?? 0, time);

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { managesTeam, type Role } from '@tocsin/shared/domain/teams/team.ts';
+import { managesTeam, type Role, type Team } from '@tocsin/shared/domain/teams/team.ts';
 import { isUuid } from '@tocsin/shared/platform/ids.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { findTeam, findTeamRole } from '@tocsin/shared/collections/teams.ts';
@@ -30,11 +30,18 @@ export function loadTeam(
 export async function findOpenTeam(documents: Documents, context: RequestContext): Promise<OpenTeam> {
   // A malformed ID cannot match anything, so authenticate first.
   if (!isUuid(context.params['team_id']!)) context.account();
-  const team = await findTeam(documents, pathId(context, 'team_id'));
-  if (team === null) throw new AppError('not_found', 'Team not found');
+  const team = await requireTeam(documents, pathId(context, 'team_id'));
   const role = await findTeamRole(documents, team.id, context.account().userId);
-  if (role === null) throw insufficient();
-  return { team, role };
+  if (role !== null) return { team, role };
+  // A removal that began meanwhile may have removed the role.
+  await requireTeam(documents, team.id);
+  throw insufficient();
+}
+
+async function requireTeam(documents: Documents, id: string): Promise<Team> {
+  const team = await findTeam(documents, id);
+  if (team === null) throw new AppError('not_found', 'Team not found');
+  return team;
 }
 
 /** Throws 403 for an insufficient role. */
