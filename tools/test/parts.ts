@@ -32,7 +32,7 @@ export const groups: readonly (readonly Part[])[] = [
   [
     { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
-    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2.5 },
+    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2 },
     {
       name: 'types-console',
       kind: 'program',
@@ -49,7 +49,6 @@ export const groups: readonly (readonly Part[])[] = [
       project: 'services',
       env: onCluster,
       engines: 'needed',
-      filesPerCore: 1.5,
     },
   ],
   [
