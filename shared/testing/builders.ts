@@ -1,6 +1,7 @@
 import { createECDH, randomBytes, randomUUID } from 'node:crypto';
 import type { LoginSession } from '../domain/accounts/credentials.ts';
 import type { Device, Platform } from '../domain/push/device.ts';
+import { noLease, nothingLost, type LogConsumer } from '../domain/log/log-consumer.ts';
 import type { EscalationPolicy } from '../domain/escalation/escalation-policy.ts';
 import type { Message } from '../domain/messages/message.ts';
 import { defaultMobileSettings, type Subscription } from '../domain/push/subscription.ts';
@@ -239,6 +240,24 @@ export function newClaim(messageId: string, given: Partial<Claim> = {}): Claim {
     userId: newId(),
     subscriptionId: newId(),
     platform: 'ios',
+    ...given,
+  };
+}
+
+/** A consumer of the log whose offset was just set. */
+export function newConsumer(
+  of: Pick<LogConsumer, 'topicId' | 'name' | 'offset'>,
+  given: Partial<New<LogConsumer>> = {},
+): New<LogConsumer> {
+  return {
+    id: newId(),
+    ownerId: newId(),
+    nameKey: of.name.toLowerCase(),
+    updatedAt: Date.now(),
+    placedAt: null,
+    ...nothingLost,
+    ...noLease,
+    ...of,
     ...given,
   };
 }

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import type { LogConsumer } from '../domain/log/log-consumer.ts';
 import { toIso } from '../domain/to-iso.ts';
 
+/** Records that are counted per reader: some milliseconds. A lag beyond them is an upper bound. */
+export const countedRecordsMax = 10_000;
+
 /** A named offset of a reader. */
 export const consumerSchema = z
   .object({
@@ -9,8 +12,7 @@ export const consumerSchema = z
     offset: z.int().meta({ description: 'The next offset to read.' }),
     head: z.int().meta({ description: 'One more than the last offset of the topic.' }),
     lag: z.int().meta({
-      description:
-        'Number of records that are left to read. Above 10,000, the number of offsets between `offset` and `head`.',
+      description: `Number of records that are left to read. Above ${countedRecordsMax.toLocaleString('en')}, the number of offsets between \`offset\` and \`head\`.`,
     }),
     lost: z
       .int()

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { write } from '@tocsin/shared/ports/documents.ts';
-import { noLease, nothingLost } from '@tocsin/shared/domain/log/log-consumer.ts';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
+import { newConsumer } from '@tocsin/shared/testing/builders.ts';
 import { createTopic } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 import { useStore } from '../support/use-store.ts';
@@ -24,21 +24,14 @@ beforeAll(async () => {
 
 const path = (name: string, of = topic.name) => `/api/topics/${of}/consumers/${name}`;
 
+/** The reader's consumer with this number. */
+const consumerOf = (reader: Person, number: number) =>
+  newConsumer({ topicId: topic.id, name: `m${number}`, offset: number }, { ownerId: reader.id });
+
 test('limits an owner to a hundred consumers per topic under concurrent creation', async () => {
   const reader = await stack.person();
   for (let made = 0; made < 95; made += 1) {
-    await store.documents().insert(logConsumers, {
-      id: randomUUID(),
-      topicId: topic.id,
-      ownerId: reader.id,
-      name: `m${made}`,
-      nameKey: `m${made}`,
-      offset: made,
-      updatedAt: Date.now(),
-      ...nothingLost,
-      placedAt: null,
-      ...noLease,
-    });
+    await store.documents().insert(logConsumers, consumerOf(reader, made));
   }
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) => reader.put(path(`c${index}`), { offset: index })),
@@ -54,22 +47,9 @@ test('limits an owner to a hundred consumers per topic under concurrent creation
 
 test('concurrent updates of the last allowed consumer use one place', async () => {
   const reader = await stack.person();
-  await store.documents().commit(
-    Array.from({ length: 99 }, (_, made) =>
-      write.insert(logConsumers, {
-        id: randomUUID(),
-        topicId: topic.id,
-        ownerId: reader.id,
-        name: `m${made}`,
-        nameKey: `m${made}`,
-        offset: made,
-        updatedAt: Date.now(),
-        ...nothingLost,
-        placedAt: null,
-        ...noLease,
-      }),
-    ),
-  );
+  await store
+    .documents()
+    .commit(Array.from({ length: 99 }, (_, made) => write.insert(logConsumers, consumerOf(reader, made))));
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, node) => reader.client.call('PUT', path('last'), { json: { offset: 1 }, node })),
   );

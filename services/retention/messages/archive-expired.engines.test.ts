@@ -7,22 +7,17 @@ import { readArchivedMessages } from '@tocsin/shared/operations/archive/read-arc
 import { removeTopicWrites } from '@tocsin/shared/collections/topic-cleanups.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { ArchiveStore } from '@tocsin/shared/ports/archive-store.ts';
-import {
-  listRuns,
-  readRetentionState,
-  retentionRuns,
-  retentionStates,
-} from '@tocsin/shared/collections/retention-runs.ts';
+import { listRuns } from '@tocsin/shared/collections/retention-runs.ts';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
-import { noLease, nothingLost } from '@tocsin/shared/domain/log/log-consumer.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { openArchiveDir } from '@tocsin/shared/testing/archive-dir.ts';
-import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { newConsumer, newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { toRunJson } from '@tocsin/shared/wire/retention.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 import { sweepDeps, withMethods } from '../sweep/sweep-deps.fixtures.ts';
 import { expireMessages } from './expire-messages.ts';
+import { forgetRuns } from './forget-runs.fixtures.ts';
 
 const hourMs = 3_600_000;
 const own = closers();
@@ -68,9 +63,7 @@ describe(`archive before removal, ${engineUnderTest}`, () => {
     own.add(() => opened.close());
     dir = opened.dir;
     archive = opened.store;
-    while ((await messages.removeExpired(clock(), 10_000)).size > 0);
-    for (const run of await listRuns(documents, 1_000)) await documents.remove(retentionRuns, run.id);
-    await documents.remove(retentionStates, (await readRetentionState(documents)).id);
+    await forgetRuns(engine, clock());
   });
 
   const sweep = (given: Partial<RetentionDeps> = {}, closing = new AbortController().signal) =>
@@ -219,17 +212,7 @@ describe(`archive before removal, ${engineUnderTest}`, () => {
       const [topic, other] = [await makeTopic(), await makeTopic()];
       const [first] = await store(topic, 2);
       const gone = await store(other, 2);
-      await documents.insert(logConsumers, {
-        ...{
-          id: newId(),
-          topicId: topic.id,
-          ownerId: newId(),
-          name: 'reader',
-          nameKey: 'reader',
-          offset: first!.offset,
-        },
-        ...{ updatedAt: Date.now(), placedAt: null, ...nothingLost, ...noLease },
-      });
+      await documents.insert(logConsumers, newConsumer({ topicId: topic.id, name: 'reader', offset: first!.offset }));
       const config = { ...sweepDeps(engine, clock).config, RETENTION_PROTECT_CONSUMERS: true };
       expect(await sweep({ config })).toEqual({ removed: 2, hasMore: false });
       expect([await archived(topic), await archived(other), await countOf(topic)]).toEqual([[], gone, 2]);

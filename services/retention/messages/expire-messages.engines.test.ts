@@ -14,7 +14,6 @@ import {
 import { describePlan, planRetention } from '@tocsin/shared/operations/retention/retention-plan.ts';
 import { settleConsumers } from '@tocsin/shared/operations/retention/settle-consumers.ts';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
-import { noLease, nothingLost } from '@tocsin/shared/domain/log/log-consumer.ts';
 import {
   listRuns,
   readRetentionState,
@@ -23,10 +22,11 @@ import {
 } from '@tocsin/shared/collections/retention-runs.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
-import { newId, newMessage, newTopic, newUser, testAudit } from '@tocsin/shared/testing/builders.ts';
+import { newConsumer, newId, newMessage, newTopic, newUser, testAudit } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { toRunJson } from '@tocsin/shared/wire/retention.ts';
 import { expireMessages } from './expire-messages.ts';
+import { forgetRuns } from './forget-runs.fixtures.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 import { runRetentionJob } from '../run-retention-job.ts';
 import { sweepDeps } from '../sweep/sweep-deps.fixtures.ts';
@@ -74,28 +74,16 @@ const lastRun = async () => (await listRuns(documents, 1))[0]!;
 
 describe(`removal of expired messages by plan, ${engineUnderTest}`, () => {
   beforeEach(async () => {
-    // Left by an earlier test.
-    while ((await messages.removeExpired(clock(), 10_000)).size > 0);
-    for (const run of await listRuns(documents, 1_000)) await documents.remove(retentionRuns, run.id);
-    await documents.remove(retentionStates, (await readRetentionState(documents)).id);
+    await forgetRuns(engine, clock());
   });
 
   test('counts what a consumer loses before it is removed, and names the consumer in plan and report', async () => {
     const topic = await makeTopic('FREE');
     const first = offset + 1;
     await store(topic, [soon(), soon(), later(), soon()]);
-    const consumers = [first + 1, first + 4].map((position, index) => ({
-      id: newId(),
-      topicId: topic.id,
-      ownerId: newId(),
-      name: `Reader ${index}`,
-      nameKey: `reader ${index}`,
-      offset: position,
-      updatedAt: Date.now(),
-      ...nothingLost,
-      placedAt: null,
-      ...noLease,
-    }));
+    const consumers = [first + 1, first + 4].map((position, index) =>
+      newConsumer({ topicId: topic.id, name: `Reader ${index}`, offset: position }),
+    );
     for (const consumer of consumers) await documents.insert(logConsumers, consumer);
     const behind = { topic_id: topic.id, topic: topic.name, consumer: 'Reader 0', unread: 2 };
     const plan = await describePlan(engine, { upTo: clock(), now: clock(), limit: 1, isSet: false });

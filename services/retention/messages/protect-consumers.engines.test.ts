@@ -1,22 +1,18 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
-import {
-  listRuns,
-  readRetentionState,
-  retentionRuns,
-  retentionStates,
-} from '@tocsin/shared/collections/retention-runs.ts';
+import { listRuns, readRetentionState } from '@tocsin/shared/collections/retention-runs.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { noLease, nothingLost, type LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
+import type { LogConsumer } from '@tocsin/shared/domain/log/log-consumer.ts';
 import { protectedMs } from '@tocsin/shared/domain/retention/protection.ts';
 import { requestRun } from '@tocsin/shared/operations/retention/operate-retention.ts';
 import { describePlan } from '@tocsin/shared/operations/retention/retention-plan.ts';
-import { newId, newMessage, newTopic, testAudit } from '@tocsin/shared/testing/builders.ts';
+import { newConsumer, newId, newMessage, newTopic, testAudit } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { toRunJson } from '@tocsin/shared/wire/retention.ts';
 import { sweepDeps } from '../sweep/sweep-deps.fixtures.ts';
 import { expireMessages } from './expire-messages.ts';
+import { forgetRuns } from './forget-runs.fixtures.ts';
 
 const hourMs = 3_600_000;
 const own = closers();
@@ -43,10 +39,7 @@ async function makeTopic(...lifetimesMs: readonly number[]): Promise<{ topicId: 
 }
 
 const addConsumer = (topicId: string, offset: number, name = 'reader'): Promise<LogConsumer> =>
-  documents.insert(logConsumers, {
-    ...{ id: newId(), topicId, ownerId: newId(), name, nameKey: name, offset },
-    ...{ updatedAt: clock(), placedAt: null, ...nothingLost, ...noLease },
-  });
+  documents.insert(logConsumers, newConsumer({ topicId, name, offset }, { updatedAt: clock() }));
 
 const sweep = (isSet: boolean) =>
   expireMessages(
@@ -62,9 +55,7 @@ const lostOf = async ({ id }: LogConsumer) => (await documents.get(logConsumers,
 describe(`protection of consumers, ${engineUnderTest}`, () => {
   beforeEach(async () => {
     aheadMs += 3 * protectedMs;
-    while ((await messages.removeExpired(clock(), 10_000)).size > 0);
-    for (const run of await listRuns(documents, 1_000)) await documents.remove(retentionRuns, run.id);
-    await documents.remove(retentionStates, (await readRetentionState(documents)).id);
+    await forgetRuns(engine, clock());
   });
 
   test('keeps unread records until the consumer has read them, and starts no run for them', async () => {

@@ -12,7 +12,7 @@ import {
   type RunRequest,
 } from '@tocsin/shared/domain/retention/retention-run.ts';
 import { StaleVersion, UniqueKeyViolation, write } from '@tocsin/shared/ports/documents.ts';
-import { planRetention, planTopics, worstBehindOf } from '@tocsin/shared/operations/retention/retention-plan.ts';
+import { planTopics, planWithTiers, worstBehindOf } from '@tocsin/shared/operations/retention/retention-plan.ts';
 import { protectsConsumers, retentionRuns, retentionStates } from '@tocsin/shared/collections/retention-runs.ts';
 import { settleConsumers } from '@tocsin/shared/operations/retention/settle-consumers.ts';
 import { heldTopicIds } from './held-topic-ids.ts';
@@ -88,9 +88,8 @@ async function beginRun(
     deps.metrics.waiting.set(state.waiting.messages);
     return null;
   }
-  const plan = isLarge
-    ? await planRetention(deps.engine, of)
-    : planOf(upTo, planned ?? (await planTopics(deps.engine, of)), new Map());
+  const ofTopics = planned ?? (await planTopics(deps.engine, of));
+  const plan = isLarge ? await planWithTiers(deps.engine, ofTopics, of) : planOf(upTo, ofTopics, new Map());
   const waits = isLarge && needsConfirmation(plan);
   const behind = waits ? [] : await settle(deps, plan);
   return store(deps, { state, plan, request, waits, behind });

@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { logConsumers } from '@tocsin/shared/collections/log-consumers.ts';
-import { noLease, nothingLost } from '@tocsin/shared/domain/log/log-consumer.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
+import { newConsumer, newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
 import { showConsumerLag } from './show-lags.ts';
 
@@ -14,8 +13,7 @@ const { documents, messages } = engine;
 const clock = Date.now;
 
 async function addConsumer(topicId: string, name: string, of: { offset: number; updatedAt: number }): Promise<void> {
-  const consumer = { id: newId(), topicId, ownerId: newId(), name, nameKey: name };
-  await documents.insert(logConsumers, { ...consumer, placedAt: null, ...of, ...nothingLost, ...noLease });
+  await documents.insert(logConsumers, newConsumer({ topicId, name, offset: of.offset }, of));
 }
 
 describe(`the lag of consumers, ${engineUnderTest}`, () => {

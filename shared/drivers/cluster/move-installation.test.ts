@@ -9,13 +9,12 @@ import { closers, type Closers } from '../../platform/lifecycle.ts';
 import { openLogger } from '../../platform/logger.ts';
 import type { Config } from '../../platform/load-config.ts';
 import { newVapidPrivateKey, vapidPublicKeyOf } from '../../platform/vapid-keys.ts';
-import { noLease, nothingLost } from '../../domain/log/log-consumer.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { retentionRuns } from '../../collections/retention-runs.ts';
 import { topics } from '../../collections/topics.ts';
 import { users } from '../../collections/users.ts';
 import type { Engine } from '../../ports/engine.ts';
-import { newClaim, newDevice, newId, newMessage, newTopic, newUser } from '../../testing/builders.ts';
+import { newClaim, newConsumer, newDevice, newId, newMessage, newTopic, newUser } from '../../testing/builders.ts';
 import { describeWithEngines } from '../../testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine, publish, type TestPlace } from '../../testing/test-engine.ts';
 import { fullExtras } from '../../contracts/messages/messages.fixtures.ts';
@@ -110,18 +109,8 @@ describeWithEngines('an installation', (engines) => {
         [newClaim(first.id, { deviceId: device.id, topicId: first.topicId, userId: owner.id, platform: 'expo' })],
         { now: at, staleAfterMs: 1 },
       );
-      await documents.insert(logConsumers, {
-        id: newId(),
-        topicId: made[0]!.id,
-        ownerId: owner.id,
-        name: 'archive',
-        nameKey: 'archive',
-        offset: 1,
-        updatedAt: at,
-        ...nothingLost,
-        placedAt: null,
-        ...noLease,
-      });
+      const consumer = { topicId: made[0]!.id, name: 'archive', offset: 1 };
+      await documents.insert(logConsumers, newConsumer(consumer, { ownerId: owner.id, updatedAt: at }));
       await documents.insert(retentionRuns, {
         id: newId(),
         startedBy: 'x',

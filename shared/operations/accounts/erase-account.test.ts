@@ -2,9 +2,10 @@ import { expect, test } from '@jest/globals';
 import type { User } from '../../domain/accounts/user.ts';
 import { write, type Collection, type Document } from '../../ports/documents.ts';
 import {
+  newClaim,
+  newConsumer,
   newDevice,
   newId,
-  newClaim,
   newLogin,
   newMember,
   newMessage,
@@ -31,7 +32,6 @@ import { devices } from '../../collections/devices-collection.ts';
 import { eraseAccount, findErasures, type EraseAccountDeps } from './erase-account.ts';
 import { identities } from '../../collections/identities.ts';
 import { knownNetworks } from '../../collections/known-networks.ts';
-import { noLease, nothingLost } from '../../domain/log/log-consumer.ts';
 import { logConsumers } from '../../collections/log-consumers.ts';
 import { mailTokens } from '../../collections/mail-tokens.ts';
 import { removeAccount } from './remove-account.ts';
@@ -134,18 +134,7 @@ async function accountWithData(): Promise<{
       expiresAt: null,
       lastUsedAt: null,
     });
-    await insert(logConsumers, {
-      id: newId(),
-      topicId,
-      ownerId: userId,
-      name: 'c',
-      nameKey: 'c',
-      offset: 0,
-      updatedAt: 1,
-      ...nothingLost,
-      placedAt: null,
-      ...noLease,
-    });
+    await insert(logConsumers, newConsumer({ topicId, name: 'c', offset: 0 }, { ownerId: userId, updatedAt: 1 }));
   }
   await documents.commit(Array.from({ length: 150 }, () => write.insert(loginSessions, newLogin(userId))));
   await insert(consents, {

@@ -1,7 +1,5 @@
 import type { RecordCountRequest, RecordCounts } from '../../ports/messages/message-reads.ts';
-
-/** Records that are counted per reader: some milliseconds. */
-const countedMax = 10_000;
+import { countedRecordsMax } from '../../wire/consumer.ts';
 
 /** What reads the log of a topic. */
 export interface LogReader {
@@ -11,7 +9,7 @@ export interface LogReader {
 }
 
 export interface RecordLag {
-  /** Readable records, or beyond 10,000 an upper bound: topics share the offsets of a partition. */
+  /** Readable records, or beyond `countedRecordsMax` an upper bound: topics share the offsets of a partition. */
   readonly lag: number;
   /** Unread records that have expired after `since`. */
   readonly expired: number;
@@ -24,6 +22,10 @@ export async function recordLag(
   { head, since }: { readonly head: number; readonly since: number },
 ): Promise<RecordLag> {
   if (offset >= head) return { lag: 0, expired: 0 };
-  const { readable, expired, isComplete } = await countRecords(topicId, { from: offset, since, max: countedMax });
+  const { readable, expired, isComplete } = await countRecords(topicId, {
+    from: offset,
+    since,
+    max: countedRecordsMax,
+  });
   return { lag: isComplete ? readable : Math.max(readable, head - offset), expired };
 }

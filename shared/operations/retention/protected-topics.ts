@@ -1,7 +1,8 @@
 import { protectedHorizon } from '../../domain/retention/protection.ts';
 import type { Documents } from '../../ports/documents.ts';
 import type { MessageReads } from '../../ports/messages/message-reads.ts';
-import { countedMax, furthestBehind } from './settle-consumers.ts';
+import { countedRecordsMax } from '../../wire/consumer.ts';
+import { furthestBehind } from './settle-consumers.ts';
 
 interface ProtectionDeps {
   readonly documents: Pick<Documents, 'find'>;
@@ -23,7 +24,7 @@ async function hasProtected({ documents, messages }: ProtectionDeps, topicId: st
   for (const consumer of await furthestBehind(documents, topicId)) {
     const since = protectedHorizon(consumer, upTo);
     if (since >= upTo) continue;
-    const of = { from: consumer.offset, since, now: upTo, max: countedMax };
+    const of = { from: consumer.offset, since, now: upTo, max: countedRecordsMax };
     const { expired, isComplete } = await messages.countRecords(topicId, of);
     // Beyond the limit there can be records with a shorter lifetime.
     if (expired > 0 || !isComplete) return true;

@@ -36,7 +36,15 @@ const idsPerLookup = 1_000;
  * and topics. The plan may or may not include concurrent changes. Throws AppError `unavailable`.
  */
 export async function planRetention(deps: PlanDeps, { upTo, now, ...request }: PlanRequest): Promise<RetentionPlan> {
-  const planned = await planTopics(deps, { upTo, now, ...request });
+  return planWithTiers(deps, await planTopics(deps, { upTo, now, ...request }), { upTo, now });
+}
+
+/** Completes a plan of topics with the number of messages by tier, which decides whether it needs a confirmation. */
+export async function planWithTiers(
+  deps: PlanDeps,
+  planned: readonly PlannedTopic[],
+  { upTo, now }: Pick<PlanRequest, 'upTo' | 'now'>,
+): Promise<RetentionPlan> {
   return planOf(upTo, planned, planned.length === 0 ? new Map() : await countByTier(deps, now));
 }
 

@@ -2,12 +2,11 @@ import { logConsumers } from '../../collections/log-consumers.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { lostSince, type LogConsumer } from '../../domain/log/log-consumer.ts';
 import type { Documents } from '../../ports/documents.ts';
+import { countedRecordsMax } from '../../wire/consumer.ts';
 import type { MessageReads } from '../../ports/messages/message-reads.ts';
 
 /** Consumers per topic, the furthest behind first: anyone can create consumers in public topics. */
 const consumersMax = 200;
-/** Records that are counted per consumer and run: some milliseconds. */
-export const countedMax = 10_000;
 
 export interface ConsumerBehind {
   readonly consumer: LogConsumer;
@@ -63,6 +62,6 @@ async function countUnread(
 ): Promise<number> {
   const since = lostSince(consumer);
   if (since >= upTo) return 0;
-  const of = { from: consumer.offset, since, now: upTo, max: countedMax };
+  const of = { from: consumer.offset, since, now: upTo, max: countedRecordsMax };
   return (await messages.countRecords(consumer.topicId, of)).expired;
 }

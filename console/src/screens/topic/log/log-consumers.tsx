@@ -136,7 +136,7 @@ function ConsumerRow({ topic, consumer, open }: ConsumerRowProps) {
   );
 }
 
-/** A lag beyond this is an upper bound. */
+/** As `countedRecordsMax` of the server: a lag beyond it is an upper bound. */
 const countedLagMax = 10_000;
 
 const lagText = (lag: number): string =>
