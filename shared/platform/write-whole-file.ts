@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { syncToDisk } from './sync-to-disk.ts';
 
 export interface WholeFileOptions {
   /** Whether an existing file is replaced; otherwise it is an error. */
@@ -31,10 +32,10 @@ export async function writeWholeFile<T>(
   try {
     await handle.close();
     const value = await write(partial);
-    await toDisk(partial);
+    await syncToDisk(partial);
     if (!mayReplace) requireFreePath(path, companionSuffixes);
     await rename(partial, path);
-    await toDisk(folder);
+    await syncToDisk(folder);
     return value;
   } finally {
     for (const suffix of ['', ...companionSuffixes]) await rm(partial + suffix, { force: true });
@@ -44,13 +45,4 @@ export async function writeWholeFile<T>(
 function requireFreePath(path: string, companionSuffixes: readonly string[]): void {
   const taken = ['', ...companionSuffixes].map((suffix) => path + suffix).find(existsSync);
   if (taken !== undefined) throw new Error(`${taken} already exists: move it, or choose another path`);
-}
-
-async function toDisk(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

@@ -23,10 +23,13 @@ export function parseActor(stored: string): Actor | null {
     : { kind, name: name.join(':'), accountId: accountId === '' ? null : accountId };
 }
 
+/** Returns the actor after the erasure of its account. */
+export const erasedActor = ({ kind }: Actor): Actor => ({ kind, name: null, accountId: null });
+
 /** Returns the stored form without name and account if it is of the account. */
 export function forgetActor(stored: string | null, accountId: string): string | null {
   const actor = stored === null ? null : parseActor(stored);
-  return actor?.accountId === accountId ? actor.kind : stored;
+  return actor?.accountId === accountId ? storedActor(erasedActor(actor)) : stored;
 }
 
 const isActorKind = (kind: string): kind is Actor['kind'] => (actorKinds as readonly string[]).includes(kind);

@@ -1,4 +1,4 @@
-import type { Actor } from './actor.ts';
+import { erasedActor, type Actor } from './actor.ts';
 
 export const httpActionMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -101,6 +101,12 @@ export function forgetExtras(stored: string | null, accountId: string): string |
   const extras = parseExtras(stored);
   const { acknowledgement } = extras;
   if (acknowledgement?.by.accountId !== accountId) return stored;
-  const by: Actor = { kind: acknowledgement.by.kind, name: null, accountId: null };
-  return storedExtras({ ...extras, acknowledgement: { at: acknowledgement.at, by, note: null } });
+  return storedExtras({ ...extras, acknowledgement: erasedAcknowledgement(acknowledgement) });
 }
+
+/** Returns the acknowledgement after the erasure of the account that gave it. */
+export const erasedAcknowledgement = ({ at, by }: Acknowledgement): Acknowledgement => ({
+  at,
+  by: erasedActor(by),
+  note: null,
+});

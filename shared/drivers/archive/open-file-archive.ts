@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncToDisk } from '../../platform/sync-to-disk.ts';
 import { checkArchiveKey, type ArchiveStore } from '../../ports/archive-store.ts';
 import { archiveFailure } from './archive-failure.ts';
 
@@ -43,7 +44,7 @@ async function writeObject(path: string, body: AsyncIterable<Uint8Array>): Promi
     await rm(partial, { force: true }).catch(() => undefined); // The first error is the one to report.
     throw error;
   }
-  await orUnavailable(syncFolder(folder));
+  await orUnavailable(syncToDisk(folder));
 }
 
 async function writeAll(file: FileHandle, body: AsyncIterable<Uint8Array>): Promise<void> {
@@ -60,17 +61,8 @@ async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = folder; ; made = dirname(made)) {
-    await syncFolder(dirname(made));
+    await syncToDisk(dirname(made));
     if (made === first || made === dirname(made)) return;
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -115,7 +107,7 @@ async function removeAbandoned(partial: string): Promise<void> {
 async function removeObject(path: string): Promise<'removed' | 'locked'> {
   try {
     await rm(path);
-    await syncFolder(dirname(path));
+    await syncToDisk(dirname(path));
   } catch (error) {
     // Linux returns EPERM for a file with the attribute `immutable`, the lock of a file system.
     if ((error as NodeJS.ErrnoException).code === 'EPERM') return 'locked';

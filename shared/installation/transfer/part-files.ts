@@ -3,9 +3,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip } from 'node:zlib';
-import { splitLines } from '../../async/split-lines.ts';
-import { chunkItems } from '../../platform/chunk-items.ts';
+import { createGzip } from 'node:zlib';
+import { chunkItems } from '../../async/chunk-items.ts';
+import { gunzipLines } from '../../async/gunzip-lines.ts';
 import type { Row } from '../../ports/installation-rows.ts';
 import { secretFileMode } from './manifest.ts';
 
@@ -44,10 +44,7 @@ export async function fileSha256(file: string): Promise<string> {
 
 /** Reads the rows of a part's file in pages. Throws if it is not gzip or a line is not a JSON object. */
 export async function* readPart(file: string, pageSize: number): AsyncGenerator<Row[], void> {
-  const source = createReadStream(file);
-  const text = source.pipe(createGunzip());
-  source.on('error', (error) => text.destroy(error));
-  const lines = splitLines(text.setEncoding('utf8') as AsyncIterable<string>, file);
+  const lines = gunzipLines(createReadStream(file), file);
   for await (const page of chunkItems(lines, pageSize)) yield page.map((line) => parseLine(file, line));
 }
 

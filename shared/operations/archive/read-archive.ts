@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { splitLines } from '../../async/split-lines.ts';
+import { gunzipLines } from '../../async/gunzip-lines.ts';
 import type { StoredMessage } from '../../domain/messages/message.ts';
 import type { ArchiveStore } from '../../ports/archive-store.ts';
 import { archiveManifest, type ArchiveManifest } from '../../wire/archive-manifest.ts';
@@ -63,16 +62,8 @@ function parseJson(text: string): unknown {
 }
 
 /** Reads the lines of a compressed object. Throws if it is damaged; rethrows errors of the body. */
-export async function* readArchiveLines(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string, void> {
-  const source = Readable.from(body);
-  const text = source.pipe(createGunzip());
-  source.on('error', (error) => text.destroy(error));
-  try {
-    yield* splitLines(text.setEncoding('utf8') as AsyncIterable<string>, name);
-  } finally {
-    source.destroy();
-  }
-}
+export const readArchiveLines = (body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string, void> =>
+  gunzipLines(Readable.from(body), name);
 
 /** Reads the messages of a compressed object. Throws if it is damaged; rethrows errors of the body. */
 export async function* readArchivedMessages(

@@ -1,6 +1,8 @@
 import type { Audit } from '../../collections/audit-log.ts';
+import { chunkItems } from '../../async/chunk-items.ts';
 import { users } from '../../collections/users.ts';
-import type { Actor } from '../../domain/messages/actor.ts';
+import { erasedActor, type Actor } from '../../domain/messages/actor.ts';
+import { erasedAcknowledgement } from '../../domain/messages/message-extras.ts';
 import type { StoredMessage } from '../../domain/messages/message.ts';
 import { toIso } from '../../domain/to-iso.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
@@ -48,19 +50,13 @@ const batchSize = 500;
  * objects. Idempotent, and safe while nodes run. Records the restore in the audit log. Throws `unavailable`.
  */
 export async function restoreArchive(deps: RestoreDeps, options: RestoreOptions): Promise<RestoreReport> {
-  const { topic, from, to, days, now, audit, onProgress } = options;
+  const { topic, from, to, days, audit, onProgress } = options;
   const period = { from: toIso(from), to: toIso(to) };
   await deps.documents.commit(
     audit({ action: 'topic.archive_restored', subject: topic, details: { ...period, days } }),
   );
   const sum = { restored: 0, present: 0 };
   const faults: { key: string; fault: string }[] = [];
-  const write = async (batch: readonly StoredMessage[]): Promise<void> => {
-    const restored = await writeMissing(deps, topic, batch);
-    sum.restored += restored;
-    sum.present += batch.length - restored;
-    onProgress(sum.restored + sum.present);
-  };
   for await (const entry of readArchive(deps.store, topic.id)) {
     if (entry.kind === 'damaged') faults.push({ key: entry.key, fault: 'is not a manifest' });
     if (entry.kind !== 'object' || !overlaps(entry.manifest, options)) continue;
@@ -71,15 +67,12 @@ export async function restoreArchive(deps: RestoreDeps, options: RestoreOptions)
       faults.push({ key: object, fault: fault ?? 'is missing' });
       continue;
     }
-    let batch: StoredMessage[] = [];
-    for await (const message of readArchivedMessages(body, object)) {
-      if (message.isDeleted || message.timestamp < from || message.timestamp > to) continue;
-      batch.push({ ...message, expiresAt: now + days * dayMs, restoredAt: now });
-      if (batch.length < batchSize) continue;
-      await write(batch);
-      batch = [];
+    for await (const batch of chunkItems(toRestore(readArchivedMessages(body, object), options), batchSize)) {
+      const restored = await writeMissing(deps, topic, batch);
+      sum.restored += restored;
+      sum.present += batch.length - restored;
+      onProgress(sum.restored + sum.present);
     }
-    await write(batch);
   }
   return { ...sum, faults };
 }
@@ -87,13 +80,22 @@ export async function restoreArchive(deps: RestoreDeps, options: RestoreOptions)
 const overlaps = ({ first_time, last_time }: ArchiveManifest, { from, to }: RestoreOptions): boolean =>
   Date.parse(first_time) <= to && Date.parse(last_time) >= from;
 
+/** Returns those of the messages that are restored, as they are stored. */
+async function* toRestore(
+  messages: AsyncIterable<StoredMessage>,
+  { from, to, days, now }: RestoreOptions,
+): AsyncGenerator<StoredMessage, void> {
+  for await (const message of messages)
+    if (!message.isDeleted && message.timestamp >= from && message.timestamp <= to)
+      yield { ...message, expiresAt: now + days * dayMs, restoredAt: now };
+}
+
 /** Resolves with the number of written messages. Several objects can contain a message. */
 async function writeMissing(
   { documents, messages }: RestoreDeps,
   { partition }: Topic,
   batch: readonly StoredMessage[],
 ): Promise<number> {
-  if (batch.length === 0) return 0;
   const stored = new Set((await messages.findMany(batch.map(({ id }) => id))).map(({ id }) => id));
   const missing = await withoutErased(
     documents,
@@ -119,15 +121,14 @@ async function withoutErased(
   const ids = new Set(actors.flatMap((actor) => actor?.accountId ?? []));
   const existing = new Set((await documents.pick(users, [...ids], [])).map(({ id }) => id));
   const isErased = ({ accountId }: Actor) => accountId !== null && !existing.has(accountId);
-  const nameless = ({ kind }: Actor): Actor => ({ kind, name: null, accountId: null });
   return messages.map((message) => {
     const { publishedBy, acknowledgement } = message;
     return {
       ...message,
-      publishedBy: publishedBy !== null && isErased(publishedBy) ? nameless(publishedBy) : publishedBy,
+      publishedBy: publishedBy !== null && isErased(publishedBy) ? erasedActor(publishedBy) : publishedBy,
       acknowledgement:
         acknowledgement !== null && isErased(acknowledgement.by)
-          ? { at: acknowledgement.at, by: nameless(acknowledgement.by), note: null }
+          ? erasedAcknowledgement(acknowledgement)
           : acknowledgement,
     };
   });

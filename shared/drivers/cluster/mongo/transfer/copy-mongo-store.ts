@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { mongo, type ClientSession, type Connection } from 'mongoose';
-import { chunkItems } from '../../../../platform/chunk-items.ts';
+import { chunkItems } from '../../../../async/chunk-items.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 import { writeWholeFile } from '../../../../platform/write-whole-file.ts';
 import type { CopyProgress, CopyReport } from '../../../../ports/backup.ts';

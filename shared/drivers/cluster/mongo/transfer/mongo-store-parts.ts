@@ -1,6 +1,6 @@
 import type { Connection, mongo } from 'mongoose';
 import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
-import { chunkItems } from '../../../../platform/chunk-items.ts';
+import { chunkItems } from '../../../../async/chunk-items.ts';
 import type { Delivery } from '../../../../ports/deliveries.ts';
 import {
   rowsPageMax,
