@@ -10,11 +10,11 @@ import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { createAccount, createTopic, openStackDocuments, type Account } from '../../tests/support/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import { loopDelay, watchedLoop } from './loop-delay.ts';
+import { engineChoices, measureOnEngines } from './measure-on-engines.ts';
 import { percentiles } from './percentiles.ts';
 import { cpuMs, residentMb } from './process-usage.ts';
 import { startPushSimulators, type PushSimulators } from './push-simulators.ts';
 import { removeRun, startStack, type BenchEngines } from './start-tocsin.ts';
-import { useEngines } from './use-engines.ts';
 
 const usage = `Usage: npm run -s bench:push [-- --engine embedded|cluster|both] [--devices N] [--priority N] [--notifiers N]
                                 [--profile DIR]
@@ -47,24 +47,19 @@ async function main(args: string[]): Promise<number> {
   const count = values.devices === undefined ? undefined : Number(values.devices);
   const notifiers = Number(values.notifiers);
   const areCounts = [count ?? 1, notifiers].every((one) => Number.isInteger(one) && one > 0);
-  if (!['embedded', 'cluster', 'both'].includes(values.engine) || !/^[1-5]$/.test(values.priority) || !areCounts) {
+  if (!engineChoices.includes(values.engine) || !/^[1-5]$/.test(values.priority) || !areCounts) {
     process.stderr.write(usage);
     return 2;
   }
   const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
-  const run = async (engines: BenchEngines | undefined) => {
-    const figures = await measure(engines, {
+  await measureOnEngines(values.engine, (engines) =>
+    measure(engines, {
       count: count ?? (engines === undefined ? 20_000 : 100_000),
       priority: values.priority,
       notifiers,
       profileDir,
-    });
-    process.stdout.write(
-      `${JSON.stringify(figures, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value))}\n`,
-    );
-  };
-  if (values.engine !== 'cluster') await run(undefined);
-  if (values.engine !== 'embedded') await useEngines(run);
+    }),
+  );
   return 0;
 }
 

@@ -7,11 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createAccount, createTopic, made, openStackDocuments, type Account } from '../../tests/support/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
+import { engineChoices, measureOnEngines } from './measure-on-engines.ts';
 import { percentiles } from './percentiles.ts';
 import { cpuMs } from './process-usage.ts';
 import type { ReceiverTally } from './sink-receiver.ts';
 import { removeRun, startStack, type BenchEngines } from './start-tocsin.ts';
-import { useEngines } from './use-engines.ts';
 
 const usage = `Usage: npm run -s bench:sinks [-- --engine embedded|cluster|both] [--messages N] [--profile DIR]
 
@@ -39,20 +39,13 @@ async function main(args: string[]): Promise<number> {
     },
   });
   const messages = Number(values.messages);
-  const isValid = ['embedded', 'cluster', 'both'].includes(values.engine) && Number.isInteger(messages) && messages > 0;
+  const isValid = engineChoices.includes(values.engine) && Number.isInteger(messages) && messages > 0;
   if (values.help || !isValid) {
     process[values.help ? 'stdout' : 'stderr'].write(usage);
     return values.help ? 0 : 2;
   }
   const profileDir = values.profile === undefined ? undefined : resolve(values.profile);
-  const run = async (engines: BenchEngines | undefined) => {
-    const figures = await measure(engines, { messages, profileDir });
-    process.stdout.write(
-      `${JSON.stringify(figures, (_, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value))}\n`,
-    );
-  };
-  if (values.engine !== 'cluster') await run(undefined);
-  if (values.engine !== 'embedded') await useEngines(run);
+  await measureOnEngines(values.engine, (engines) => measure(engines, { messages, profileDir }));
   return 0;
 }
 

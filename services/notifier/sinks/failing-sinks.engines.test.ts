@@ -11,7 +11,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { startSmtpSimulator, type SmtpSimulator } from '@tocsin/simulators/smtp-simulator.ts';
 import { openPushInstallation, type PushInstallation } from '../push-installation.fixtures.ts';
-import { newSink } from './new-sink.fixtures.ts';
+import { dueSink } from './due-sink.fixtures.ts';
 
 const hourMs = 3_600_000;
 const patience = { timeoutMs: 60_000 };
@@ -81,7 +81,7 @@ describe(`failing sinks, ${engineUnderTest}`, () => {
     const creator = await documents.insert(users, newUser());
     const topic = await documents.insert(topics, newTopic(creator.id));
     await documents.insert(sinkTopics, { id: topic.id, head: -1 });
-    const sink = await documents.insert(sinks, newSink(topic, { url: receiver.url }));
+    const sink = await documents.insert(sinks, dueSink(topic, { url: receiver.url }));
     return { creator, topic, sink };
   }
 

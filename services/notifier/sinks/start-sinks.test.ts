@@ -9,7 +9,7 @@ import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts'
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { publish } from '@tocsin/shared/testing/test-engine.ts';
 import { useTestEngine } from '@tocsin/shared/testing/use-test-engine.ts';
-import { newSink } from './new-sink.fixtures.ts';
+import { dueSink } from './due-sink.fixtures.ts';
 import type { SinkRequest } from './sink-client.ts';
 import { startSinks } from './start-sinks.ts';
 
@@ -22,10 +22,10 @@ test('receivers that never answer do not keep the sinks of others from sending',
   const topic = await documents.insert(topics, newTopic(newId()));
   await documents.insert(sinkTopics, { id: topic.id, head: -1 });
   const silent = 600;
-  for (let count = 0; count < silent; count += 1) await documents.insert(sinks, newSink(topic, { url: 'silent' }));
+  for (let count = 0; count < silent; count += 1) await documents.insert(sinks, dueSink(topic, { url: 'silent' }));
   await publish(engine, topic, newMessage(topic.id));
   // Due after all others.
-  await documents.insert(sinks, newSink(topic, { url: 'good', dueAt: Date.now() }));
+  await documents.insert(sinks, dueSink(topic, { url: 'good', dueAt: Date.now() }));
 
   const requested: string[] = [];
   const { promise: never } = Promise.withResolvers<never>();

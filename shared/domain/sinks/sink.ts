@@ -47,6 +47,29 @@ export interface Sink {
   readonly claim: string | null;
 }
 
+/** Returns a new sink, which is due now. */
+export function newSink(
+  of: Pick<Sink, 'id' | 'topicId' | 'createdBy' | 'name' | 'kind' | 'url' | 'headers' | 'filter' | 'secret' | 'offset'>,
+  now: number,
+): Sink {
+  return {
+    ...of,
+    version: 1,
+    createdAt: now,
+    state: 'active',
+    stateReason: null,
+    revision: 1,
+    attempts: 0,
+    failingSince: null,
+    delivered: 0,
+    skipped: 0,
+    testAt: null,
+    isIdle: false,
+    dueAt: now,
+    claim: null,
+  };
+}
+
 /** Returns the fields of a sink whose state or offset a manager changes: its attempts start again. */
 export function restartedSink(
   stored: Sink,

@@ -9,6 +9,7 @@ import { users } from '@tocsin/shared/collections/users.ts';
 import { auditAs } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
 import { acknowledge } from '../../storing/acknowledge.ts';
+import { whenRestored } from '../../storing/when-restored.ts';
 import { acknowledgementSchema, toAcknowledgementJson, type AcknowledgeRouteDeps } from './acknowledgement-json.ts';
 
 /** `POST /ack/{token}`: the `ack` action of a push. */
@@ -25,7 +26,7 @@ export function ackByPush(deps: AcknowledgeRouteDeps): Route {
     success: { status: 200, schema: acknowledgementSchema, description: 'The first acknowledgement' },
     errors: {
       404: 'The link is invalid or the message does not exist any more.',
-      409: 'The message was restored from the archive.',
+      ...whenRestored,
     },
     load: (context) => loadByToken(deps, context),
     async handle(context, { loaded: { message, deviceId, owner } }) {

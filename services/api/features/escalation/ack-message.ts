@@ -5,6 +5,7 @@ import { auditOfCaller } from '../../audit.ts';
 import { optionalField, textField } from '../../http/fields.ts';
 import { route, type Route } from '../../http/route.ts';
 import { acknowledge } from '../../storing/acknowledge.ts';
+import { whenRestored } from '../../storing/when-restored.ts';
 import { acknowledgementSchema, toAcknowledgementJson, type AcknowledgeRouteDeps } from './acknowledgement-json.ts';
 import { loadAcknowledgeable } from './load-acknowledgeable.ts';
 
@@ -30,7 +31,7 @@ export function ackMessage(deps: AcknowledgeRouteDeps & Pick<ApiDeps, 'directory
     success: { status: 200, schema: acknowledgementSchema, description: 'The first acknowledgement' },
     errors: {
       404: 'The message does not exist or the caller may not acknowledge it.',
-      409: 'The message was restored from the archive.',
+      ...whenRestored,
     },
     load: (context) => loadAcknowledgeable(deps, context),
     async handle(context, { loaded, body: { note } }) {

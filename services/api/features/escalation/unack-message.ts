@@ -2,6 +2,7 @@ import type { ApiDeps } from '../../api-deps.ts';
 import { auditOfCaller } from '../../audit.ts';
 import { route, type Route } from '../../http/route.ts';
 import { withdraw } from '../../storing/acknowledge.ts';
+import { whenRestored } from '../../storing/when-restored.ts';
 import type { AcknowledgeRouteDeps } from './acknowledgement-json.ts';
 import { loadAcknowledgeable } from './load-acknowledgeable.ts';
 
@@ -20,7 +21,7 @@ export function unackMessage(deps: AcknowledgeRouteDeps & Pick<ApiDeps, 'directo
     success: { status: 204, schema: null, description: 'The message is not acknowledged' },
     errors: {
       404: 'The message does not exist or the caller may not acknowledge it.',
-      409: 'The message was restored from the archive.',
+      ...whenRestored,
     },
     load: (context) => loadAcknowledgeable(deps, context),
     async handle(context, { loaded }) {

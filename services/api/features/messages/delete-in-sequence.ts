@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { openTopicByName } from '../../http/load-topic.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { whenRestored } from '../../storing/when-restored.ts';
 import { changeMessage, requireChangeable, type ManagedMessage } from './change-message.ts';
 
 type DeleteDeps = Pick<ApiDeps, 'clock' | 'directory' | 'engine' | 'log' | 'makeId' | 'wholeAddress'>;
@@ -35,7 +36,7 @@ export function deleteInSequence(deps: DeleteDeps): Route {
     },
     errors: {
       405: '`json`, `sse` and `ws` name other resources.',
-      409: 'The message was restored from the archive.',
+      ...whenRestored,
     },
     load: (context) => loadInSequence(deps, context),
     async handle(context, { loaded }) {

@@ -3,6 +3,7 @@ import { toIso } from '@tocsin/shared/domain/to-iso.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
+import { whenRestored } from '../../storing/when-restored.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
 
 /** `DELETE /api/{topic_name}/messages/{message_id}`: removes a message from history. */
@@ -18,7 +19,7 @@ export function deleteMessage(
       'Allowed for the owner of the topic and the admins of its team while the owner has the ESSENTIALS tier. Open streams get `message_deleted`.',
     audience: 'account',
     scope: 'topics:write',
-    errors: { 409: 'The message was restored from the archive.' },
+    errors: whenRestored,
     success: {
       status: 200,
       schema: z.object({ id: z.uuid(), deleted_at: z.iso.datetime(), message: z.literal('Message deleted') }),

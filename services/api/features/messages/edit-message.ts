@@ -8,6 +8,7 @@ import { route, type Route } from '../../http/route.ts';
 import { parseActions } from '../../http/message-extras/parse-actions.ts';
 import { parseClick, parseIcon } from '../../http/message-extras/parse-extras.ts';
 import { parseFields } from '../../http/message-extras/parse-fields.ts';
+import { whenRestored } from '../../storing/when-restored.ts';
 import { changeMessage, loadManagedMessage } from './change-message.ts';
 
 const body = z
@@ -42,7 +43,7 @@ export function editMessage(
     audience: 'account',
     scope: 'topics:write',
     body,
-    errors: { 409: 'The message was restored from the archive.' },
+    errors: whenRestored,
     success: {
       status: 200,
       schema: z.object({

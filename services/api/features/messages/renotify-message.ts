@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../api-deps.ts';
 import { auditOf } from '../../audit.ts';
 import { route, type RequestContext, type Route } from '../../http/route.ts';
+import { whenRestored } from '../../storing/when-restored.ts';
 import { loadReadableMessage, type ReadableMessage } from './load-readable-message.ts';
 
 /**
@@ -31,7 +32,7 @@ export function renotifyMessage(
     errors: {
       400: 'The message is older than the 7 days of the ledger.',
       404: 'The message does not exist or the caller may not read it.',
-      409: 'The message was restored from the archive.',
+      ...whenRestored,
     },
     success: {
       status: 200,

@@ -1,5 +1,5 @@
 import { AppError } from '@tocsin/shared/domain/errors.ts';
-import { sinkKinds, sinkLimits, type Sink } from '@tocsin/shared/domain/sinks/sink.ts';
+import { newSink, sinkKinds, sinkLimits, type Sink } from '@tocsin/shared/domain/sinks/sink.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { sinkPolicyOf } from '@tocsin/shared/platform/sink-urls.ts';
 import { wakeSinks } from '@tocsin/shared/operations/sinks/wake-sinks.ts';
@@ -57,31 +57,21 @@ export function createSink(
       requireSinkUrl(fields.url, policy);
       const { from = 'now' } = fields;
       const first = from === 'now' ? (await deps.history.lastOffset(topic.id)) + 1 : from === 'start' ? 0 : from;
-      const sink: Sink = {
-        id: deps.makeId(),
-        version: 1,
-        topicId: topic.id,
-        createdBy: context.account().userId,
-        name: fields.name,
-        kind: fields.kind,
-        url: fields.url,
-        headers: fields.headers ?? {},
-        filter: fields.filter ?? noFilter,
-        secret: makeWebhookSecret(),
-        createdAt: context.now,
-        state: 'active',
-        stateReason: null,
-        offset: first,
-        revision: 1,
-        attempts: 0,
-        failingSince: null,
-        delivered: 0,
-        skipped: 0,
-        testAt: null,
-        isIdle: false,
-        dueAt: context.now,
-        claim: null,
-      };
+      const sink = newSink(
+        {
+          id: deps.makeId(),
+          topicId: topic.id,
+          createdBy: context.account().userId,
+          name: fields.name,
+          kind: fields.kind,
+          url: fields.url,
+          headers: fields.headers ?? {},
+          filter: fields.filter ?? noFilter,
+          secret: makeWebhookSecret(),
+          offset: first,
+        },
+        context.now,
+      );
       const recorded = auditOf(
         deps,
         context,
