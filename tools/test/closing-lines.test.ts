@@ -46,12 +46,13 @@ test('prints the reason if a part fails without a failed test', () => {
   expect(isSuccess).toBe(false);
 });
 
-const unsteady = { ...unit, unsteady: ['/src/tests/a.test.ts › one'] };
+const unsteady = { ...unit, unsteady: [{ name: '/src/tests/a.test.ts › one', failure: ['too late'] }] };
 
 test('names a test that passed only on its second run and counts it as failed', () => {
   const { lines, isSuccess } = closingLines({ results: [unsteady], notRun: [] }, true, []);
   expect(lines.slice(1)).toEqual([
     'UNSTEADY in unit, failed and then passed: /src/tests/a.test.ts › one',
+    '  too late',
     '',
     '6 passed, 1 failed, 1 skipped',
   ]);
@@ -63,6 +64,7 @@ test('names an unsteady test of the list with its reason and counts it as passed
   const { lines, isSuccess } = closingLines({ results: [unsteady], notRun: [] }, true, allowed);
   expect(lines.slice(1)).toEqual([
     'UNSTEADY in unit, allowed (broker bug 12): /src/tests/a.test.ts › one',
+    '  too late',
     '',
     '7 passed, 0 failed, 1 skipped',
   ]);

@@ -1,5 +1,5 @@
 import type { ProvidedEngines } from './provide-engines.ts';
-import type { PartResult } from './run-part.ts';
+import type { PartResult, UnsteadyTest } from './run-part.ts';
 import { formatCounts, sumCounts } from './test-counts.ts';
 import { unsteadyAllowed, type AllowedTest } from './unsteady-allowed.ts';
 
@@ -13,8 +13,8 @@ export type SuiteResult = {
 
 /**
  * The lines at the end of a run: the seconds and counts of each part, the source of the engines, the parts that did not
- * run with the reasons, the unsteady tests, and the sum as the last line. An unsteady test counts as failed unless
- * `allowed` lists it. On CI a part that did not run counts as one failure.
+ * run with the reasons, the unsteady tests with their failures, and the sum as the last line. An unsteady test counts
+ * as failed unless `allowed` lists it. On CI a part that did not run counts as one failure.
  */
 export const closingLines = (
   { results, notRun, engines }: SuiteResult,
@@ -35,7 +35,7 @@ export const closingLines = (
       ...(engines?.kind === 'missing'
         ? ['No engines for contracts, acceptance and faults of the cluster:', ...engines.reasons.map(indent)]
         : []),
-      ...unsteady.map(unsteadyLine),
+      ...unsteady.flatMap(unsteadyLines),
       '',
       formatCounts(total),
     ],
@@ -53,23 +53,24 @@ const partLine = ({ name, kind, seconds, counts, trouble }: PartResult) => {
   return row(name, seconds, trouble ? `${outcome} (${trouble})` : outcome);
 };
 
-interface UnsteadyTest {
+interface FoundTest extends UnsteadyTest {
   readonly part: string;
-  readonly test: string;
   /** Why the test does not fail the run; undefined if it does. */
   readonly reason: string | undefined;
 }
 
-const unsteadyTests = ({ name, unsteady = [] }: PartResult, allowed: readonly AllowedTest[]): UnsteadyTest[] =>
+const unsteadyTests = ({ name, unsteady = [] }: PartResult, allowed: readonly AllowedTest[]): FoundTest[] =>
   unsteady.map((test) => ({
+    ...test,
     part: name,
-    test,
-    reason: allowed.find((one) => test === one.test || test.endsWith(`/${one.test}`))?.reason,
+    reason: allowed.find((one) => test.name === one.test || test.name.endsWith(`/${one.test}`))?.reason,
   }));
 
-const unsteadyLine = ({ part, test, reason }: UnsteadyTest) =>
+const unsteadyLines = ({ part, name, failure, reason }: FoundTest) => [
   reason === undefined
-    ? `UNSTEADY in ${part}, failed and then passed: ${test}`
-    : `UNSTEADY in ${part}, allowed (${reason}): ${test}`;
+    ? `UNSTEADY in ${part}, failed and then passed: ${name}`
+    : `UNSTEADY in ${part}, allowed (${reason}): ${name}`,
+  ...failure.map(indent),
+];
 
 const indent = (text: string) => `  ${text}`;

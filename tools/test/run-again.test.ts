@@ -5,7 +5,13 @@ import { countsOf } from './test-counts.ts';
 const fileReport = (name: string, tests: Record<string, string>, status?: string) => ({
   name,
   status: status ?? (Object.values(tests).includes('failed') ? 'failed' : 'passed'),
-  assertionResults: Object.entries(tests).map(([fullName, one]) => ({ fullName, status: one })),
+  message: status === undefined ? '' : 'broken import',
+  assertionResults: Object.entries(tests).map(([fullName, one]) => ({
+    fullName,
+    status: one,
+    failureMessages:
+      one === 'failed' ? ['Error: \u001b[2mtoo late\u001b[22m\n\nby 2 s\n    at a.ts:1\n    at b.ts:2'] : [],
+  })),
 });
 
 /** Merging ignores the sums of the first run. */
@@ -21,11 +27,13 @@ const report = (...testResults: ReturnType<typeof fileReport>[]): RunReport => (
 
 const steady = fileReport('/a.test.ts', { one: 'passed', two: 'pending' });
 
-test('names a test that passes on the second run', () => {
+const failure = ['Error: too late', 'by 2 s', '    at a.ts:1'];
+
+test('names a test that passes on the second run, with its failure', () => {
   const first = report(steady, fileReport('/b.test.ts', { three: 'failed', four: 'passed' }));
   const { merged, unsteady } = mergeRuns(first, report(fileReport('/b.test.ts', { three: 'passed', four: 'passed' })));
   expect(countsOf(merged)).toEqual({ passed: 3, failed: 0, skipped: 1 });
-  expect(unsteady).toEqual(['/b.test.ts › three']);
+  expect(unsteady).toEqual([{ name: '/b.test.ts › three', failure }]);
 });
 
 test('counts a test as failed if it fails twice or only on the second run', () => {
@@ -33,7 +41,7 @@ test('counts a test as failed if it fails twice or only on the second run', () =
   const second = report(fileReport('/b.test.ts', { three: 'failed', four: 'failed', five: 'passed' }));
   const { merged, unsteady } = mergeRuns(first, second);
   expect(countsOf(merged)).toEqual({ passed: 2, failed: 2, skipped: 1 });
-  expect(unsteady).toEqual(['/b.test.ts › five']);
+  expect(unsteady).toEqual([{ name: '/b.test.ts › five', failure }]);
 });
 
 test('counts a file that could not run as a failure unless the second run succeeds', () => {
@@ -43,5 +51,5 @@ test('counts a file that could not run as a failure unless the second run succee
   expect(stillBroken.unsteady).toEqual([]);
   const mended = mergeRuns(first, report(fileReport('/b.test.ts', { three: 'passed' })));
   expect(countsOf(mended.merged)).toEqual({ passed: 2, failed: 0, skipped: 1 });
-  expect(mended.unsteady).toEqual(['/b.test.ts']);
+  expect(mended.unsteady).toEqual([{ name: '/b.test.ts', failure: ['broken import'] }]);
 });

@@ -1,7 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import { reportProgress } from '../engines/report-progress.ts';
 import type { Part } from './parts.ts';
-import { resultsFileOf, runPart, type PartOptions, type PartResult } from './run-part.ts';
+import { resultsFileOf, runPart, type PartOptions, type PartResult, type UnsteadyTest } from './run-part.ts';
 import { countsOf, type JestResults } from './test-counts.ts';
 
 type JestPart = Extract<Part, { kind: 'jest' }>;
@@ -15,7 +16,15 @@ interface FileReport {
   /** The file's absolute path. */
   readonly name: string;
   readonly status: string;
-  readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  /** Why the file could not run. */
+  readonly message?: string;
+  readonly assertionResults: readonly TestReport[];
+}
+
+interface TestReport {
+  readonly fullName: string;
+  readonly status: string;
+  readonly failureMessages?: readonly string[];
 }
 
 /** More failed files indicate a broken change or machine, so a second run is not useful. */
@@ -48,7 +57,7 @@ export async function runAgain(part: JestPart, first: PartResult, options: PartO
 const readReport = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as RunReport;
 
 /** Replaces files of the first run by those of the second, and lists the tests that failed only in the first run. */
-export function mergeRuns(first: RunReport, second: RunReport): { merged: RunReport; unsteady: string[] } {
+export function mergeRuns(first: RunReport, second: RunReport): { merged: RunReport; unsteady: UnsteadyTest[] } {
   const again = new Map(second.testResults.map((file) => [file.name, file]));
   const testResults = first.testResults.map((file) => again.get(file.name) ?? file);
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
@@ -62,14 +71,36 @@ export function mergeRuns(first: RunReport, second: RunReport): { merged: RunRep
     numTodoTests: count('todo'),
     numRuntimeErrorTestSuites: testResults.filter(isBroken).length,
   };
-  const passed = new Set(second.testResults.flatMap((file) => namesOf(file, 'passed')));
-  const failedOnce = first.testResults.flatMap((file) => namesOf(file, 'failed')).filter((name) => passed.has(name));
+  const passed = new Set(second.testResults.flatMap((file) => testsOf(file, 'passed')).map(({ name }) => name));
+  const failedOnce = first.testResults
+    .flatMap((file) => testsOf(file, 'failed'))
+    .filter(({ name }) => passed.has(name));
   const ranOnlyAgain = first.testResults.filter((file) => isBroken(file) && again.get(file.name)?.status === 'passed');
-  return { merged, unsteady: [...failedOnce, ...ranOnlyAgain.map(({ name }) => name)] };
+  return {
+    merged,
+    unsteady: [...failedOnce, ...ranOnlyAgain.map(({ name, message }) => ({ name, failure: firstLines(message) }))],
+  };
 }
 
 /** Whether the file could not run at all. */
-const isBroken = (file: FileReport) => file.status === 'failed' && namesOf(file, 'failed').length === 0;
+const isBroken = (file: FileReport) => file.status === 'failed' && testsOf(file, 'failed').length === 0;
 
-const namesOf = ({ name, assertionResults }: FileReport, status: string) =>
-  assertionResults.filter((one) => one.status === status).map(({ fullName }) => `${name} › ${fullName}`);
+const testsOf = ({ name, assertionResults }: FileReport, status: string): UnsteadyTest[] =>
+  assertionResults
+    .filter((one) => one.status === status)
+    .map(({ fullName, failureMessages }) => ({
+      name: `${name} › ${fullName}`,
+      failure: firstLines(failureMessages?.[0]),
+    }));
+
+const linesMax = 12;
+
+/** The lines of a failure that are not empty, without colors, up to the stack. */
+const firstLines = (text = ''): string[] => {
+  const lines = stripVTControlCharacters(text).split('\n');
+  const stack = lines.findIndex((line) => /^\s+at /.test(line));
+  return lines
+    .slice(0, stack < 0 ? undefined : stack + 1)
+    .filter((line) => line.trim() !== '')
+    .slice(0, linesMax);
+};

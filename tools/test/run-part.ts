@@ -12,8 +12,15 @@ export type PartResult = {
   counts: TestCounts;
   /** The failure, if it is not a failed test. */
   trouble?: string;
-  /** Tests that failed and then passed on the second run. */
-  unsteady?: string[];
+  unsteady?: UnsteadyTest[];
+};
+
+/** A test that failed and then passed on the second run. */
+export type UnsteadyTest = {
+  /** `<file> › <full name>`, or the file if it could not run the first time. */
+  name: string;
+  /** The first lines of its failure. */
+  failure: string[];
 };
 
 export type PartOptions = {
