@@ -46,7 +46,7 @@ export interface FanOutStoreDeps {
 /**
  * Waits until the fan-out has stored the messages of publishes. One fan-out batch stores the messages of all nodes, so
  * each message is written once. The fan-out reports to the node that a record names. If it is late, or the bus is down,
- * the node stores messages itself (decision 0045).
+ * the node stores messages itself (decision 0003).
  */
 export class FanOutStore implements InlineStore {
   readonly nodeId: string;
