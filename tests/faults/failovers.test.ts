@@ -9,6 +9,8 @@ import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
 import { readSse } from '../ledger/read-sse.ts';
 import { request } from '../ledger/request.ts';
+import { cpuMs } from '../../tools/bench/process-usage.ts';
+import type { ServerProcess } from '../../tools/stack/server-process.ts';
 import { startFailoverPlace, type FailoverPlace } from './failover-place.ts';
 
 const slow = 180_000;
@@ -50,15 +52,21 @@ function keepDoing(own: Closers, act: () => Promise<unknown>): Work {
   return work;
 }
 
-/** Names the works for which `isDone` does not hold, with their last failure. */
-function unfinished(works: Readonly<Record<string, readonly Work[]>>, isDone: (work: Work) => boolean): string[] {
-  return Object.entries(works).flatMap(([kind, list]) =>
+/** Names the works for which `isDone` does not hold, with their last failure, and the CPU time of the servers. */
+function unfinished(
+  servers: readonly ServerProcess[],
+  works: Readonly<Record<string, readonly Work[]>>,
+  isDone: (work: Work) => boolean,
+): string[] {
+  const left = Object.entries(works).flatMap(([kind, list]) =>
     list.flatMap((work, index) =>
       isDone(work)
         ? []
         : [`${kind} ${index}: ${work.doneAt.length} done, ${work.failures.at(-1)?.reason ?? 'none failed'}`],
     ),
   );
+  const usage = servers.map(({ name, pid }) => `${name} has used ${Math.round(cpuMs([pid]) / 1_000)} s of CPU time`);
+  return left.length === 0 ? [] : [...left, ...usage];
 }
 
 /** Resolves with the end of the first long pause of a plain client. */
@@ -143,9 +151,12 @@ describeWithOwnEngines('an installation on replicated engines', () => {
 
   async function startAll(topics: readonly string[]) {
     const works = startWorks(topics);
-    await eventually(() => expect(unfinished(works, ({ doneAt }) => doneAt.length > 10)).toEqual([]), {
-      timeoutMs: patienceMs,
-    });
+    await eventually(
+      () => expect(unfinished(given.stack.servers, works, ({ doneAt }) => doneAt.length > 10)).toEqual([]),
+      {
+        timeoutMs: patienceMs,
+      },
+    );
     return { works, health: startHealth() };
   }
 
@@ -156,9 +167,12 @@ describeWithOwnEngines('an installation on replicated engines', () => {
     { lostAt, plainAt }: { readonly lostAt: number; readonly plainAt: number },
   ): Promise<void> {
     const doneAgainAt = ({ doneAt }: Work) => doneAt.find((at) => at > plainAt);
-    await eventually(() => expect(unfinished(works, (work) => doneAgainAt(work) !== undefined)).toEqual([]), {
-      timeoutMs: patienceMs,
-    });
+    await eventually(
+      () => expect(unfinished(given.stack.servers, works, (work) => doneAgainAt(work) !== undefined)).toEqual([]),
+      {
+        timeoutMs: patienceMs,
+      },
+    );
     const lateMs = Object.fromEntries(
       Object.entries(works).map(([kind, list]) => [
         kind,

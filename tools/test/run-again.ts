@@ -93,7 +93,7 @@ const testsOf = ({ name, assertionResults }: FileReport, status: string): Unstea
       failure: firstLines(failureMessages?.[0]),
     }));
 
-const linesMax = 12;
+const linesMax = 20;
 
 /** The lines of a failure that are not empty, without colors, up to the stack. */
 const firstLines = (text = ''): string[] => {
