@@ -57,7 +57,7 @@ const onSharedStack = {
 
 export default {
   // High, because a loaded machine takes several times as long as an idle one.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   testSequencer: '<rootDir>/tools/jest/longest-first.cjs',
   projects: [
     part(

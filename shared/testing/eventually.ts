@@ -7,8 +7,8 @@ export type EventuallyOptions = {
   intervalMs?: number;
 };
 
-/** Below Jest's limit of 60 s, so that the condition's error is shown instead of Jest's. */
-const timeoutMsDefault = 30_000;
+/** Below Jest's limit of 120 s, so that the condition's error is shown instead of Jest's. */
+const timeoutMsDefault = 60_000;
 /** Grows with the elapsed time, so that a long wait takes little CPU time from the server. */
 const intervalMsAfter = (waitedMs: number): number => Math.min(Math.max(25, waitedMs / 20), 100);
 
