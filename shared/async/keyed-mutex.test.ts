@@ -57,3 +57,21 @@ test('runs waiting work concurrently after the store became unavailable', async 
   for (const other of others) other.resolve('');
   await Promise.all(others.map(({ result }) => result));
 });
+
+test('work for several keys waits for each of them, in whatever order they are given', async () => {
+  const mutex = new KeyedMutex();
+  const { running, begin } = tracked(mutex);
+  const blocking = begin('b', 'blocking');
+  const done: string[] = [];
+  const both = [
+    ['a', 'b'],
+    ['b', 'a', 'b'],
+  ].map((keys) => mutex.runForAll(keys, async () => void done.push(keys.join(' '))));
+  await nextTurn();
+  expect([running, done]).toEqual([['blocking'], []]);
+  blocking.resolve('');
+  await Promise.all(both);
+  expect(done).toEqual(['a b', 'b a b']);
+  await mutex.runForAll([], async () => void done.push('none'));
+  expect(done.at(-1)).toBe('none');
+});

@@ -38,4 +38,11 @@ export class KeyedMutex {
       else if (this.#waiting.get(holderId) === waiting) this.#waiting.delete(holderId);
     }
   }
+
+  /** Runs work that waits for its turn of each key. */
+  runForAll<T>(keys: Iterable<string>, work: () => Promise<T>): Promise<T> {
+    // Sorted, so that two callers never wait for each other.
+    const sorted = [...new Set(keys)].sort();
+    return sorted.reduceRight<() => Promise<T>>((next, key) => () => this.run(key, next), work)();
+  }
 }

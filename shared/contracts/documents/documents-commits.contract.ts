@@ -61,6 +61,22 @@ export function describeRaces(at: () => Documents): void {
     expect(await at().count(lefts, { index: 'byPair', equals: { pairOf: document.id } })).toBe(1);
   });
 
+  test('300 concurrent commits that require the same two documents succeed', async () => {
+    const [first, second] = [
+      await at().insert(things, newThing(fresh())),
+      await at().insert(things, newThing(fresh())),
+    ];
+    const both = [write.require(things, first), write.require(things, second)];
+    const commits = times(300, (turn) =>
+      at().commit([
+        ...(turn % 2 === 0 ? both : both.toReversed()),
+        write.insert(lefts, { id: fresh(), pairOf: first.id }),
+      ]),
+    );
+    expect((await outcomes(commits)).lost).toEqual([]);
+    expect(await at().count(lefts, { index: 'byPair', equals: { pairOf: first.id } })).toBe(300);
+  });
+
   test('a required document cannot change during a commit', async () => {
     const owner = await at().insert(things, newThing(fresh()));
     const { lost } = await outcomes([

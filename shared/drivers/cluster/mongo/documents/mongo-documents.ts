@@ -9,7 +9,8 @@ import {
   type AnyCollection,
   type Plan,
 } from '../../../../ports/document-checks.ts';
-import type { Documents } from '../../../../ports/documents.ts';
+import type { Documents, Write } from '../../../../ports/documents.ts';
+import { KeyedMutex } from '../../../../async/keyed-mutex.ts';
 import { mapUnavailable } from '../mongo-connection.ts';
 import { throughElection } from '../mongo-election.ts';
 import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
@@ -39,6 +40,9 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
     if (model === undefined) throw new TypeError(`the collection ${collection.name} was not opened`);
     return model;
   };
+  // MongoDB treats two commits that require the same document as a conflict. Many at a time would repeat until their
+  // deadline.
+  const requiring = new KeyedMutex();
   return {
     ...readsOver(modelOf),
     insert: (collection, document) =>
@@ -51,16 +55,20 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
       mapUnavailableAs(async () => {
         checkAtMost(writes.length, documentLimits.writes, 'writes');
         const steps = planCommit(modelOf, writes);
-        if (steps.length > 0) {
-          await inTransaction(connection, async (session) => {
+        if (steps.length === 0) return;
+        const commit = () =>
+          inTransaction(connection, async (session) => {
             for (const work of steps) await work(session);
           });
-        }
+        await requiring.runForAll(requiredDocuments(writes), () => mapUnavailable(commit));
       }),
     ping: () => mapUnavailableAs(() => connection.db!.command({ ping: 1 })),
     close: async () => undefined,
   };
 }
+
+const requiredDocuments = (writes: readonly Write[]): string[] =>
+  writes.flatMap((one) => (one.kind === 'require' ? [`${one.collection.name} ${one.id}`] : []));
 
 /** Collections to create concurrently: the server creates four in almost the time of one. */
 const concurrentPreparations = 4;
