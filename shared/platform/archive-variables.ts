@@ -19,8 +19,7 @@ export type ArchiveConfig =
 /** The variables of the archive. */
 export const archive = {
   ARCHIVE_URL: z.string().optional().register(variableDocs, {
-    description:
-      '[archive](archive.md) of messages that retention removes: `file:///path`, or `s3://bucket/prefix` with the credentials of the AWS SDK',
+    description: '[archive](archive.md) of messages that retention removes: `file:///path` or `s3://bucket/prefix`',
     defaultText: 'no archive',
     example: 's3://tocsin-archive/production',
   }),

@@ -5,8 +5,7 @@ import { flag, httpUrl, variableDocs } from './variable-types.ts';
 /** The variables of push providers. */
 export const push = {
   APNS_KEY_FILE: z.string().optional().register(variableDocs, {
-    description:
-      "`.p8` key from Apple's developer account. Together with the next three variables, enables pushes to `ios` devices",
+    description: '`.p8` key from Apple. Together with the next three variables, enables pushes to `ios` devices',
   }),
   APNS_KEY_ID: z.string().optional().register(variableDocs, {
     description: '',
@@ -26,7 +25,7 @@ export const push = {
   }),
   APNS_CRITICAL: flag.default(false).register(variableDocs, {
     description:
-      "`on` if the app has Apple's entitlement for critical alerts: priority 5 then sounds on the muted iPhones of subscribers who allow it, also through Expo",
+      "`on` if the app has Apple's entitlement for [critical alerts](mobile.md#entitlements-on-ios), also through Expo",
   }),
   FCM_SERVICE_ACCOUNT_FILE: z.string().optional().register(variableDocs, {
     description: 'service account key in JSON from the Firebase console. Enables pushes to `android` devices',
@@ -79,6 +78,6 @@ export const push = {
   }),
   PUSH_RETRY_SECONDS: z.coerce.number().min(0).max(86_400).default(3_600).register(variableDocs, {
     description:
-      'how long a push is retried after temporary errors of its provider, at most 86,400; then it becomes a [dead letter](operations.md#undelivered-pushes)',
+      'how long a push is retried before it becomes a [dead letter](operations.md#undelivered-pushes), at most 86,400',
   }),
 };

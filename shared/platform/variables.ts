@@ -44,14 +44,14 @@ const addresses = {
 
 const embedded = {
   DATA_DIR: z.string().default('./data').register(variableDocs, {
-    description: "directory of the embedded engine's file and of emails without a mail server; the image sets `/data`",
+    description: 'directory of the [files](#data_dir); the image sets `/data`',
   }),
 };
 
 const cluster = {
   KAFKA_BROKERS: z.string().optional().register(variableDocs, {
     description:
-      'Kafka brokers, comma-separated. Set these three variables for a cluster, or none of them for the embedded engine',
+      'Kafka brokers, comma-separated. A cluster requires all of these three variables, the embedded engine none',
     example: 'kafka:9092',
   }),
   MONGO_URL: z.string().optional().register(variableDocs, {
@@ -70,11 +70,10 @@ const logTopic = {
     .regex(/^[A-Za-z0-9._-]{1,200}$/)
     .default('tocsin.messages')
     .register(variableDocs, {
-      description: `Kafka topic of the event log; also the prefix of consumer groups, and of keys and channels in Redis`,
+      description: `Kafka topic of the event log; also the prefix of consumer groups and of Redis keys`,
     }),
   KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(variableDocs, {
-    description:
-      'number of partitions, 1 to 1,000. Applies when the topic is created. Kafka can add some later, while nodes run',
+    description: 'number of partitions, 1 to 1,000. Applies when the topic is created',
   }),
   KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(variableDocs, {
     description: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2. Applies when the topic is created',
@@ -93,8 +92,7 @@ const kafkaAccess = {
     example: '/etc/tocsin/kafka-ca.pem',
   }),
   KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional().register(variableDocs, {
-    description:
-      '`plain`, `scram-sha-256` or `scram-sha-512`, together with the next two variables. `plain` sends the password in clear text, so use it only with TLS',
+    description: '`plain` (only with TLS), `scram-sha-256` or `scram-sha-512`, together with the next two variables',
     example: 'scram-sha-512',
   }),
   KAFKA_SASL_USERNAME: z.string().optional().register(variableDocs, {
@@ -121,13 +119,13 @@ const process = {
 const secrets = {
   JWT_SECRET: z.string().optional().register(variableDocs, {
     description:
-      'secrets of access tokens, comma-separated: the first one signs, all of them verify. At least 32 bytes each. Required for the API of a cluster, the same on all nodes',
+      'secrets of access tokens of at least 32 bytes, comma-separated: the first one signs, all verify. Required for the API of a cluster, the same on all nodes',
     defaultText: 'embedded: generated and stored',
     isSecret: true,
   }),
   ADMIN_TOKEN: z.string().optional().register(variableDocs, {
     description:
-      'token of the `/admin` endpoints. Choose a long random value: it grants operator access. At least 16 characters if `NODE_ENV` is `production`, as in the container and the systemd unit. Without it, `/admin` returns 404',
+      'token of the `/admin` endpoints, which return 404 without it. At least 16 characters if `NODE_ENV` is `production`, as in the container and the systemd unit',
     isSecret: true,
   }),
 };
@@ -155,10 +153,10 @@ const signIn = {
     isSecret: true,
   }),
   GOOGLE_ISSUER: httpUrl.default('https://accounts.google.com').register(variableDocs, {
-    description: 'OpenID provider; its configuration is read from this URL. Use `http:` only on your own network',
+    description: 'OpenID provider with discovery, the authorization code flow and PKCE',
   }),
   APPLE_CLIENT_ID: z.string().optional().register(variableDocs, {
-    description: `bundle ID of the app, the audience of its identity tokens. Enables Apple login`,
+    description: `bundle ID of the app. Enables Apple login`,
   }),
   APPLE_ISSUER: httpUrl.default('https://appleid.apple.com').register(variableDocs, {
     description: 'issuer of the identity tokens',
@@ -194,17 +192,16 @@ const retention = {
   }),
   ERASURE_SETTLE_SECONDS: z.coerce.number().min(10).max(86_400).default(60).register(variableDocs, {
     description:
-      'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight. Nodes cache for up to 5 seconds; 10 to 86,400',
+      'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight; 10 to 86,400',
   }),
   LOGIN_LIFETIME_DAYS: days.default(90).register(variableDocs, {
     description: 'time after which a login ends although it is refreshed. Fractions are allowed',
   }),
   TEAM_GRACE_DAYS: optionalDays.default(7).register(variableDocs, {
-    description:
-      'grace period of a team whose owner is below the TEAM tier; then the team is deactivated. Fractions are allowed',
+    description: 'grace period of a team whose owner is below the TEAM tier. Fractions are allowed',
   }),
   TEAM_REMOVAL_DAYS: optionalDays.default(60).register(variableDocs, {
-    description: 'time from the deactivation of a team to its removal (`removal_at`). Fractions are allowed',
+    description: 'time from the deactivation of a team to its removal. Fractions are allowed',
   }),
   AUDIT_RETENTION_DAYS: days.default(365).register(variableDocs, {
     description: 'retention of the [audit log](audit-log.md). Fractions are allowed',
@@ -213,8 +210,7 @@ const retention = {
 
 const limits = {
   RATE_LIMITS: flag.default(true).register(variableDocs, {
-    description:
-      '`off` disables all limits on requests, publishes, failed logins, emails per address and open streams; for load tests and trusted networks',
+    description: '`off` disables all limits on requests, publishes, failed logins, emails per address and open streams',
   }),
   MAX_CONNECTIONS: z.coerce.number().int().min(1).optional().register(variableDocs, {
     description: 'open connections of an API node; further ones are closed',
@@ -247,7 +243,7 @@ const limits = {
     .optional()
     .register(variableDocs, {
       description:
-        'origins, besides those of `BASE_URL` and `APP_URL`, whose scripts can call the API and open WebSockets, comma-separated; `*` allows all',
+        'additional origins whose scripts can call the API and open WebSockets, comma-separated; `*` allows all',
       defaultText: 'none',
       example: 'https://app.example.org',
     }),
@@ -255,7 +251,7 @@ const limits = {
 
 const sinkTargets = {
   SINKS_ALLOW_HTTP: flag.default(false).register(variableDocs, {
-    description: '`on` allows `http:` URLs of sinks, for tests and your own network',
+    description: '`on` allows `http:` URLs of sinks',
   }),
   SINKS_ALLOW_ADDRESSES: z
     .string()
@@ -280,7 +276,7 @@ const observability = {
     }),
   SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(15).default(0).register(variableDocs, {
     description:
-      'how long a terminating API node reports that it is not ready before it stops, so that the load balancer can remove it. At most 15',
+      'how long a terminating API node reports that it is not ready before it [stops](operations.md#restarts). At most 15',
   }),
   METRICS_PORT: port.optional().register(variableDocs, {
     description:
@@ -292,11 +288,11 @@ const observability = {
 const tracing = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().register(variableDocs, {
     description:
-      'OTLP/HTTP collector; enables [tracing](operations.md#tracing), as does the next variable. Spans are sent to `/v1/traces` of this URL',
+      'OTLP/HTTP collector; enables [tracing](operations.md#tracing). Spans are sent to `/v1/traces` of this URL',
     example: 'http://otel-collector:4318',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional().register(variableDocs, {
-    description: 'complete URL for spans; takes precedence over the previous variable',
+    description: 'the same with the complete URL; takes precedence',
   }),
   OTEL_TRACES_EXPORTER: z.string().optional().register(variableDocs, {
     description: '`otlp` enables tracing, by default to `http://localhost:4318`; `none` disables it',
@@ -310,7 +306,7 @@ const tracing = {
     defaultText: '`http/protobuf`',
   }),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional().register(variableDocs, {
-    description: 'as above; takes precedence over the previous variable',
+    description: 'as above; takes precedence',
     defaultText: '`http/protobuf`',
   }),
   OTEL_EXPORTER_OTLP_HEADERS: z.string().optional().register(variableDocs, {
@@ -318,12 +314,12 @@ const tracing = {
     isSecret: true,
   }),
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional().register(variableDocs, {
-    description: 'as above; takes precedence over the previous variable',
+    description: 'as above; takes precedence',
     isSecret: true,
   }),
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on').register(variableDocs, {
     description:
-      'sampler: `always_on`, `always_off`, `traceidratio`, or one of them with the prefix `parentbased_`, which follows the `traceparent` of the request',
+      '`always_on`, `always_off`, `traceidratio`, or one of them with the prefix `parentbased_`, which follows the request',
   }),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).register(variableDocs, {
     description: 'fraction of traces that `traceidratio` keeps, 0 to 1',
@@ -333,7 +329,7 @@ const tracing = {
     defaultText: '`tocsin`, or `tocsin-<role>` if each role has its own process',
   }),
   OTEL_RESOURCE_ATTRIBUTES: z.string().optional().register(variableDocs, {
-    description: 'additional resource attributes of spans: `name=value`, comma-separated',
+    description: 'resource attributes of spans: `name=value`, comma-separated',
     example: 'deployment.environment.name=production',
   }),
 };
