@@ -68,7 +68,6 @@ export const push = {
     .optional()
     .register(variableDocs, {
       description: 'additional push services, comma-separated: `host`, `host:port` or `*.domain`',
-      defaultText: 'none',
     }),
   WEB_PUSH_CA_FILE: z.string().optional().register(variableDocs, {
     description: 'PEM certificate of an additional authority',

@@ -230,7 +230,6 @@ const limits = {
     .register(variableDocs, {
       description:
         'proxies whose `X-Forwarded-For` is trusted: a number of hops, or comma-separated addresses and CIDRs',
-      defaultText: 'none',
       example: '1',
     }),
   CORS_ORIGINS: z
@@ -244,7 +243,6 @@ const limits = {
     .register(variableDocs, {
       description:
         'additional origins whose scripts can call the API and open WebSockets, comma-separated; `*` allows all',
-      defaultText: 'none',
       example: 'https://app.example.org',
     }),
 };
@@ -260,7 +258,6 @@ const sinkTargets = {
     .optional()
     .register(variableDocs, {
       description: 'private addresses that sinks may connect to, comma-separated addresses and CIDRs',
-      defaultText: 'none',
       example: '10.20.0.0/16',
     }),
 };

@@ -8,11 +8,12 @@ function configurationTable(): string {
   const rows = variableGroups
     .flatMap((group) => group.rows)
     .map((row) => `| \`${row.name}\` | ${shownDefault(row)} | ${row.description} |`);
-  return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n').replaceAll('|  |', '| |');
+  return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n').replaceAll(/\|  (?=\|)/g, '| ');
 }
 
+/** An empty text for a variable without a default. */
 function shownDefault({ defaultValue, defaultText }: VariableRow): string {
-  return defaultValue === undefined ? (defaultText ?? 'none') : `\`${defaultValue}\``;
+  return defaultValue === undefined ? (defaultText ?? '') : `\`${defaultValue}\``;
 }
 
 /** Returns the page with a regenerated table. */
