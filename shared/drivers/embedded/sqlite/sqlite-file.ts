@@ -52,7 +52,7 @@ export class SqliteFile {
     this.path = path;
     this.db = new DatabaseSync(path, { timeout: 5_000 });
     keepPrivate(path); // SQLite gives its other files the same permissions
-    // An older file keeps its mode (docs/operations.md); changing it would lock the file.
+    // An older file keeps its mode (docs/retention.md); changing it would lock the file.
     if (isEmpty(this.db)) this.db.exec('PRAGMA auto_vacuum = INCREMENTAL');
     this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;');
     this.db.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;');
