@@ -50,8 +50,7 @@ const embedded = {
 
 const cluster = {
   KAFKA_BROKERS: z.string().optional().register(variableDocs, {
-    description:
-      'Kafka brokers, comma-separated. A cluster requires all of these three variables, the embedded engine none',
+    description: 'Kafka brokers, comma-separated. A cluster requires these three variables',
     example: 'kafka:9092',
   }),
   MONGO_URL: z.string().optional().register(variableDocs, {
@@ -125,7 +124,7 @@ const secrets = {
   }),
   ADMIN_TOKEN: z.string().optional().register(variableDocs, {
     description:
-      'token of the `/admin` endpoints, which return 404 without it. At least 16 characters if `NODE_ENV` is `production`, as in the container and the systemd unit',
+      'token of the `/admin` endpoints, which return 404 without it. At least 16 characters if `NODE_ENV` is `production`',
     isSecret: true,
   }),
 };
