@@ -5,7 +5,7 @@ import { flag, httpUrl, variableDocs } from './variable-types.ts';
 /** The variables of push providers. */
 export const push = {
   APNS_KEY_FILE: z.string().optional().register(variableDocs, {
-    description: '`.p8` key from Apple. Together with the next three variables, enables pushes to `ios` devices',
+    description: '`.p8` key from Apple with its IDs. These and the next variable enable pushes to `ios` devices',
   }),
   APNS_KEY_ID: z.string().optional().register(variableDocs, {
     description: '',
@@ -43,7 +43,7 @@ export const push = {
     defaultText: `Expo's own`,
   }),
   VAPID_PUBLIC_KEY: z.string().optional().register(variableDocs, {
-    description: 'enables pushes to browsers, together with the next variable. The API needs only this one',
+    description: 'enables pushes to browsers. The API needs only the public key',
     defaultText: 'embedded: generated and stored',
   }),
   VAPID_PRIVATE_KEY: z.string().optional().register(variableDocs, {

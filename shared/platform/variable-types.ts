@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 /** Documentation of a variable, in Markdown. */
 export interface VariableDoc {
+  /** Empty if the description of the previous variable covers it. */
   readonly description: string;
   /** Describes a default that is not a constant, such as the value of another variable. */
   readonly defaultText?: string;

@@ -91,7 +91,7 @@ const kafkaAccess = {
     example: '/etc/tocsin/kafka-ca.pem',
   }),
   KAFKA_SASL_MECHANISM: z.string().toLowerCase().pipe(z.enum(saslMechanisms)).optional().register(variableDocs, {
-    description: '`plain` (only with TLS), `scram-sha-256` or `scram-sha-512`, together with the next two variables',
+    description: '`plain` (only with TLS), `scram-sha-256` or `scram-sha-512`',
     example: 'scram-sha-512',
   }),
   KAFKA_SASL_USERNAME: z.string().optional().register(variableDocs, {
@@ -145,7 +145,7 @@ const email = {
 
 const signIn = {
   GOOGLE_CLIENT_ID: z.string().optional().register(variableDocs, {
-    description: 'enables Google login, together with the next variable',
+    description: 'enables Google login',
   }),
   GOOGLE_CLIENT_SECRET: z.string().optional().register(variableDocs, {
     description: '',
@@ -177,10 +177,10 @@ const retention = {
     description: `retention of messages by the tier of the topic's owner at the time of the publish`,
   }),
   RETENTION_DAYS_ESSENTIALS: days.default(30).register(variableDocs, {
-    description: 'as above',
+    description: '',
   }),
   RETENTION_DAYS_TEAM: days.default(90).register(variableDocs, {
-    description: 'as above',
+    description: '',
   }),
   RETENTION_PROTECT_CONSUMERS: flag.default(false).register(variableDocs, {
     description:
@@ -298,19 +298,20 @@ const tracing = {
     description: '`true` disables tracing regardless of other variables',
   }),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional().register(variableDocs, {
-    description: 'tracing is off for other values',
+    description: 'tracing is off for other values. The second variable takes precedence',
     defaultText: '`http/protobuf`',
   }),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional().register(variableDocs, {
-    description: 'as above; takes precedence',
+    description: '',
     defaultText: '`http/protobuf`',
   }),
   OTEL_EXPORTER_OTLP_HEADERS: z.string().optional().register(variableDocs, {
-    description: 'headers for the collector, such as an API key: `name=value`, comma-separated',
+    description:
+      'headers for the collector, such as an API key: `name=value`, comma-separated. The second variable takes precedence',
     isSecret: true,
   }),
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional().register(variableDocs, {
-    description: 'as above; takes precedence',
+    description: '',
     isSecret: true,
   }),
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on').register(variableDocs, {

@@ -5,10 +5,25 @@ const tableMarks = { begin: '<!-- npm run docs: variables -->', end: '<!-- /vari
 
 /** Renders the table of all variables for docs/configuration.md. */
 function configurationTable(): string {
-  const rows = variableGroups
-    .flatMap((group) => group.rows)
-    .map((row) => `| \`${row.name}\` | ${shownDefault(row)} | ${row.description} |`);
-  return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n').replaceAll(/\|  (?=\|)/g, '| ');
+  const rows = variableGroups.flatMap((group) => describedTogether(group.rows)).map(tableRow);
+  return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n').replaceAll('|  |', '| |');
+}
+
+/** A variable, and the following ones without a description of their own. */
+type DescribedRows = readonly [VariableRow, ...VariableRow[]];
+
+function describedTogether(rows: readonly VariableRow[]): DescribedRows[] {
+  const groups: [VariableRow, ...VariableRow[]][] = [];
+  for (const row of rows)
+    if (row.description === '') groups.at(-1)!.push(row);
+    else groups.push([row]);
+  return groups;
+}
+
+function tableRow(rows: DescribedRows): string {
+  const names = rows.map(({ name }) => `\`${name}\``).join(', ');
+  const defaults = new Set(rows.map(shownDefault).filter((text) => text !== ''));
+  return `| ${names} | ${[...defaults].join(', ')} | ${rows[0].description} |`;
 }
 
 /** An empty text for a variable without a default. */
