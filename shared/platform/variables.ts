@@ -69,16 +69,16 @@ const logTopic = {
     .regex(/^[A-Za-z0-9._-]{1,200}$/)
     .default('tocsin.messages')
     .register(variableDocs, {
-      description: `Kafka topic of the event log; also the prefix of consumer groups and of Redis keys`,
+      description: `Kafka topic of the event log, which Tocsin creates with the next three variables; also the prefix of consumer groups and of Redis keys`,
     }),
   KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(variableDocs, {
-    description: 'number of partitions, 1 to 1,000. Applies when the topic is created',
+    description: 'number of partitions, 1 to 1,000',
   }),
   KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(variableDocs, {
-    description: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2. Applies when the topic is created',
+    description: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2',
   }),
   KAFKA_RETENTION_DAYS: days.default(7).register(variableDocs, {
-    description: 'retention of records in Kafka. Applies when the topic is created',
+    description: 'retention of records in Kafka',
   }),
 };
 
@@ -194,16 +194,16 @@ const retention = {
       'delay of the second clean-up after a deletion of an account or topic, which removes writes that were in flight; 10 to 86,400',
   }),
   LOGIN_LIFETIME_DAYS: days.default(90).register(variableDocs, {
-    description: 'time after which a login ends although it is refreshed. Fractions are allowed',
+    description: 'time after which a login ends although it is refreshed',
   }),
   TEAM_GRACE_DAYS: optionalDays.default(7).register(variableDocs, {
-    description: 'grace period of a team whose owner is below the TEAM tier. Fractions are allowed',
+    description: 'grace period of a team whose owner is below the TEAM tier',
   }),
   TEAM_REMOVAL_DAYS: optionalDays.default(60).register(variableDocs, {
-    description: 'time from the deactivation of a team to its removal. Fractions are allowed',
+    description: 'time from the deactivation of a team to its removal',
   }),
   AUDIT_RETENTION_DAYS: days.default(365).register(variableDocs, {
-    description: 'retention of the [audit log](audit-log.md). Fractions are allowed',
+    description: 'retention of the [audit log](audit-log.md)',
   }),
 };
 
