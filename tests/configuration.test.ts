@@ -98,6 +98,8 @@ const promised = [
   'OTEL_RESOURCE_ATTRIBUTES',
 ];
 
+/** Read by the library of the S3 driver. */
+const ofAwsSdk = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 /** Variables that containers set themselves. */
 const ofContainers = ['HOST', 'PORT', 'DATA_DIR', 'ROLES'];
 
@@ -122,16 +124,23 @@ test('docker-compose.yml passes every variable that containers do not set themse
   const passed = new Set(
     ['api', 'fanout', 'notifier', 'retention'].flatMap((name) => Object.keys(environmentOf(name))),
   );
-  expect(sorted([...passed])).toEqual(sorted(variableNames.filter((name) => !ofContainers.includes(name))));
+  const own = variableNames.filter((name) => !ofContainers.includes(name));
+  expect(sorted([...passed])).toEqual(sorted([...own, ...ofAwsSdk]));
 });
 
 test('docker-compose.yml passes a secret only to the service that uses it', () => {
+  // `${NAME:+text}` passes only whether the variable is set.
+  const isPassed = (value: string | null) => value === null || !/^\$\{\w+:\+[^}]*\}$/.test(value);
   const secretsOf = (service: string) =>
-    Object.keys(environmentOf(service)).filter((name) =>
-      /^(JWT_SECRET|ADMIN_TOKEN|GOOGLE_CLIENT_SECRET|SMTP_URL|APNS_KEY_FILE|FCM_SERVICE_ACCOUNT_FILE|EXPO_ACCESS_TOKEN|VAPID_PRIVATE_KEY)$/.test(
+    Object.entries(environmentOf(service)).flatMap(([name, value]) =>
+      isPassed(value) &&
+      /^(JWT_SECRET|ADMIN_TOKEN|GOOGLE_CLIENT_SECRET|SMTP_URL|APNS_KEY_FILE|AWS_SECRET_ACCESS_KEY|FCM_SERVICE_ACCOUNT_FILE|EXPO_ACCESS_TOKEN|VAPID_PRIVATE_KEY)$/.test(
         name,
-      ),
+      )
+        ? [name]
+        : [],
     );
+  expect(environmentOf('api')['SMTP_URL']).toBe('${SMTP_URL:+smtp://notifier.invalid}');
   expect(sorted(secretsOf('api'))).toEqual(['ADMIN_TOKEN', 'GOOGLE_CLIENT_SECRET', 'JWT_SECRET']);
   expect(sorted(secretsOf('notifier'))).toEqual([
     'APNS_KEY_FILE',
@@ -140,7 +149,7 @@ test('docker-compose.yml passes a secret only to the service that uses it', () =
     'SMTP_URL',
     'VAPID_PRIVATE_KEY',
   ]);
-  expect([secretsOf('fanout'), secretsOf('retention')]).toEqual([[], []]);
+  expect([secretsOf('fanout'), secretsOf('retention')]).toEqual([[], ['AWS_SECRET_ACCESS_KEY']]);
 });
 
 test('every promised variable is read, and no other', () => {
