@@ -88,6 +88,23 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     expect(counts.map(Number).reduce((sum, count) => sum + count, 0)).toBe(4);
   });
 
+  test('a range shows no counts of another one while it loads', async () => {
+    const page = await openActivity(await withMessages());
+    await page.getByText('4 messages in the last 24 hours.').waitFor();
+    await page.evaluate(`{
+      window.texts = [];
+      const record = () => window.texts.push(document.body.textContent);
+      new MutationObserver(record).observe(document.body, { subtree: true, childList: true, characterData: true });
+    }`);
+    const held = Promise.withResolvers<void>();
+    await page.route('**/api/messages/activity?**', (route) => held.promise.then(() => route.continue()));
+    await page.getByRole('link', { name: '7 days' }).click();
+    await page.getByLabel('Loading').waitFor();
+    expect(await page.evaluate(`window.texts.filter((text) => text.includes('in the last 7 days'))`)).toEqual([]);
+    held.resolve();
+    await page.getByText('4 messages in the last 7 days.').waitFor();
+  });
+
   test('the legend shows the counts at the pointer', async () => {
     const page = await openActivity(await withMessages());
     await isDrawn(page, 'p5');
