@@ -65,8 +65,9 @@ function unfinished(
         : [`${kind} ${index}: ${work.doneAt.length} done, ${work.failures.at(-1)?.reason ?? 'none failed'}`],
     ),
   );
+  if (left.length === 0) return [];
   const usage = servers.map(({ name, pid }) => `${name} has used ${Math.round(cpuMs([pid]) / 1_000)} s of CPU time`);
-  return left.length === 0 ? [] : [...left, ...usage];
+  return [...left, ...usage];
 }
 
 /** Resolves with the end of the first long pause of a plain client. */

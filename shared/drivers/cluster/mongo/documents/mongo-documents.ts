@@ -51,17 +51,18 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
     increment: (collection, id, by) => mapUnavailableAs(() => incrementWork(modelOf(collection), id, by)()),
     raise: (collection, ids, raised) => mapUnavailableAs(() => raiseWork(modelOf(collection), { ids, ...raised })()),
     remove: (collection, id) => mapUnavailableAs(() => removeWork(modelOf(collection), id)()),
-    commit: (writes) =>
-      mapUnavailableAs(async () => {
-        checkAtMost(writes.length, documentLimits.writes, 'writes');
-        const steps = planCommit(modelOf, writes);
-        if (steps.length === 0) return;
-        const commit = () =>
+    commit: async (writes) => {
+      checkAtMost(writes.length, documentLimits.writes, 'writes');
+      const steps = planCommit(modelOf, writes);
+      if (steps.length === 0) return;
+      await requiring.runForAll(requiredDocuments(writes), () =>
+        mapUnavailableAs(() =>
           inTransaction(connection, async (session) => {
             for (const work of steps) await work(session);
-          });
-        await requiring.runForAll(requiredDocuments(writes), () => mapUnavailable(commit));
-      }),
+          }),
+        ),
+      );
+    },
     ping: () => mapUnavailableAs(() => connection.db!.command({ ping: 1 })),
     close: async () => undefined,
   };
