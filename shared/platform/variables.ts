@@ -72,7 +72,7 @@ const logTopic = {
       description: `Kafka topic of the event log, which Tocsin creates with the next three variables; also the prefix of consumer groups and of Redis keys`,
     }),
   KAFKA_PARTITIONS: z.coerce.number().int().min(1).max(1_000).default(12).register(variableDocs, {
-    description: 'number of partitions, 1 to 1,000',
+    description: 'number of partitions, 1 to 1,000. Kafka can add some later, while nodes run',
   }),
   KAFKA_REPLICATION: z.coerce.number().int().min(1).max(9).default(1).register(variableDocs, {
     description: 'replication factor, 1 to 9. From 3, `min.insync.replicas` is 2',
@@ -124,7 +124,7 @@ const secrets = {
   }),
   ADMIN_TOKEN: z.string().optional().register(variableDocs, {
     description:
-      'token of the `/admin` endpoints, which return 404 without it. At least 16 characters if `NODE_ENV` is `production`',
+      'token of the `/admin` endpoints, which return 404 without it. It grants operator access: choose a long random value, of at least 16 characters if `NODE_ENV` is `production`',
     isSecret: true,
   }),
 };
@@ -209,7 +209,8 @@ const retention = {
 
 const limits = {
   RATE_LIMITS: flag.default(true).register(variableDocs, {
-    description: '`off` disables all limits on requests, publishes, failed logins, emails per address and open streams',
+    description:
+      '`off` disables all limits on requests, publishes, failed logins, emails per address and open streams; for load tests and trusted networks',
   }),
   MAX_CONNECTIONS: z.coerce.number().int().min(1).optional().register(variableDocs, {
     description: 'open connections of an API node; further ones are closed',
