@@ -69,5 +69,15 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    files: ['cli/**/*.ts', 'services/**/*.ts', 'shared/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/*.fixtures.ts', 'shared/testing/**', 'shared/contracts/**'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        { paths: [{ name: 'node:http', allowTypeImports: true, message: 'Use shared/platform/node-http.ts.' }] },
+      ],
+    },
+  },
   { files: ['cli/**', 'tools/**', 'tests/**'], rules: { 'no-console': 'off' } },
 );

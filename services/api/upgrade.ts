@@ -1,7 +1,8 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { AppError } from '@tocsin/shared/domain/errors.ts';
+import { http } from '@tocsin/shared/platform/node-http.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { z } from 'zod';
 import type { ApiDeps } from './api-deps.ts';
@@ -122,7 +123,7 @@ function accept(server: WebSocketServer, { request, socket, head, response }: Ha
 
 /** An HTTP response on the raw socket, used only to refuse the upgrade. */
 function refusalOn(deps: ApiDeps, request: IncomingMessage, socket: Socket): ServerResponse {
-  const response = new ServerResponse(request);
+  const response = new http.ServerResponse(request);
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
   setCommonHeaders(deps, request, response);

@@ -28,7 +28,7 @@ import { pushMetrics } from './sending/push-metrics.ts';
 import { refusalReport } from './sending/refusal-report.ts';
 import { runPushJob } from './jobs/run-push-job.ts';
 import { startMailWorker } from './mail/start-mail-worker.ts';
-import { openSinkClient } from './sinks/sink-client.ts';
+import { laterSinkClient } from './sinks/later-sink-client.ts';
 import type { SinkTimes } from './sinks/sink-deps.ts';
 import { sinkRequests } from './sinks/sink-requests.ts';
 import { startSinks } from './sinks/start-sinks.ts';
@@ -142,7 +142,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     const escalating = { ...deps, engine, retentionDays: retentionDaysOf(options.config) };
     workers.push(startSweep(deps, 'escalations', () => sweepEscalations(escalating)));
     workers.push(startSweep(deps, 'digests', () => sweepDigests(deps)));
-    const client = openSinkClient({ policy: sinkPolicyOf(options.config) });
+    const client = laterSinkClient({ policy: sinkPolicyOf(options.config) });
     own.add(() => client.close());
     const sinks = startSinks({
       requests: sinkRequests(registry),

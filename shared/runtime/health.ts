@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Engine } from '../ports/engine.ts';
-import { startHealthServer } from '../platform/health-server.ts';
+import { startHealthServer } from './health-server.ts';
 import type { Config } from '../platform/load-config.ts';
 import { within } from '../async/within.ts';
 

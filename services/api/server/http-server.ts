@@ -1,8 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { Server as NetServer, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
+import { http } from '@tocsin/shared/platform/node-http.ts';
 import { randomId } from '@tocsin/shared/platform/ids.ts';
 import { endSocket } from './end-socket.ts';
 import type { OpenRequests } from './open-requests.ts';
@@ -27,7 +28,7 @@ const idleMs = 500;
 
 /** A server with time limits, which responds with JSON to requests that Node rejects. */
 export function createHttpServer(): Server {
-  const server = createServer({
+  const server = http.createServer({
     maxHeaderSize: headerBytesMax,
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { metricsText } from '@tocsin/shared/platform/metrics-text.ts';
+import { metricsText } from '@tocsin/shared/runtime/metrics-text.ts';
 import type { ApiDeps } from '../../api-deps.ts';
 import { route, type Route } from '../../http/route.ts';
 

@@ -1,7 +1,8 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { metricsText } from './metrics-text.ts';
+import { http } from '../platform/node-http.ts';
 
 export interface HealthServerOptions {
   /** Port 0 selects a free port. */
@@ -20,7 +21,7 @@ export async function startHealthServer(
   options: HealthServerOptions,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const renderMetrics = metricsText(options.metrics);
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return answerJson(response, 405, { detail: 'Method not allowed' }, { Allow: 'GET, HEAD' });
