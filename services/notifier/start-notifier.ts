@@ -70,7 +70,7 @@ const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideA
 const sinkTimes: SinkTimes = { turnMs: 1_000, claimMs: 30_000, saveMs: 1_000 };
 
 /** Each batch asks the store which topics have recipients. The delay is small compared with that of the providers. */
-const collectMs = 25;
+const collect = { baseMs: 20, perRecordMs: 5, maxMs: 100 };
 
 function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECONDS'>): PushLimits {
   return {
@@ -154,7 +154,7 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     workers.push(sinks);
     const consumption = await engine.eventLog.consume({
       group: notifierGroup,
-      collectMs,
+      collect,
       async onBatch(batch) {
         // Both must end, because a batch that failed comes again.
         const outcomes = await Promise.allSettled([sinks.wake(batch), expandMessages(expanding, batch)]);

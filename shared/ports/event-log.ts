@@ -78,10 +78,17 @@ export interface ConsumeOptions {
   /** The maximum number of records per batch. Default 1,000. */
   readonly batchSizeMax?: number;
   /**
-   * After records arrived, later ones are collected for this long, so that frequent records form fewer batches.
-   * Default 0.
+   * After records arrived, collects later ones for a time, so that frequent records form fewer batches. Default: not at
+   * all.
    */
-  readonly collectMs?: number;
+  readonly collect?: CollectTimes;
+}
+
+/** How long records are collected: `baseMs`, and `perRecordMs` for each that arrived before, at most `maxMs`. */
+export interface CollectTimes {
+  readonly baseMs: number;
+  readonly perRecordMs: number;
+  readonly maxMs: number;
 }
 
 export interface RecordBatch {

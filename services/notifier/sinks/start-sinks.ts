@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sinks } from '@tocsin/shared/collections/sinks/sinks.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Sink } from '@tocsin/shared/domain/sinks/sink.ts';
-import { wakeSinks } from '@tocsin/shared/operations/sinks/wake-sinks.ts';
+import { sinkTopicLookup, wakeSinks } from '@tocsin/shared/operations/sinks/wake-sinks.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 import { ClaimLost, HeldSink } from './held-sink.ts';
 import type { SinkDeps } from './sink-deps.ts';
@@ -31,6 +31,8 @@ export interface Sinks {
  * one query of an index finds the due ones of all. Any number of notifiers share the sinks: a claim decides.
  */
 export function startSinks(deps: SinkDeps): Sinks {
+  const { documents } = deps.engine;
+  const hasSinks = sinkTopicLookup(documents);
   const active = new Set<string>();
   const client = watchedClient(deps.client);
   const turns = new Set<Promise<void>>();
@@ -49,7 +51,6 @@ export function startSinks(deps: SinkDeps): Sinks {
   const freeSlots = (): number => Math.min(activeMax - (active.size - client.slowRequests()), openMax - active.size);
 
   const startDue = async (): Promise<void> => {
-    const { documents } = deps.engine;
     const slots = freeSlots();
     if (slots <= 0) return;
     const due = await documents.find(sinks, {
@@ -88,7 +89,12 @@ export function startSinks(deps: SinkDeps): Sinks {
   return {
     async wake({ records }) {
       const heads = new Map(records.map(({ offset, record }) => [record.message.topicId, offset]));
-      if (await wakeSinks(deps.engine.documents, heads, deps.clock())) nudge();
+      const woken = await Promise.all(
+        [...heads].map(
+          async ([id, head]) => (await hasSinks(id)) && (await wakeSinks(documents, { id, head }, deps.clock())),
+        ),
+      );
+      if (woken.includes(true)) nudge();
     },
     close: () => running,
   };

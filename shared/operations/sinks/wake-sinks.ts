@@ -1,33 +1,32 @@
+import { batchLoader } from '../../async/batch-loader.ts';
 import { sinks, sinkTopics } from '../../collections/sinks/sinks.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { sinkLimits, type Sink } from '../../domain/sinks/sink.ts';
 import type { Documents } from '../../ports/documents.ts';
 
-type WakeDocuments = Pick<Documents, 'find' | 'get' | 'pick' | 'raise' | 'update'>;
+type WakeDocuments = Pick<Documents, 'find' | 'get' | 'raise' | 'update'>;
 
 /** IDs per lookup: the port's limit. */
 const topicsPerLookup = 1_000;
 
+/** Whether topics have or had sinks. Calls of one tick share a query. */
+export function sinkTopicLookup(documents: Pick<Documents, 'pick'>): (topicId: string) => Promise<boolean> {
+  const load = batchLoader<string, true>(async (topicIds) => {
+    const found = await documents.pick(sinkTopics, topicIds, []);
+    return new Map(found.map(({ id }) => [id, true]));
+  }, topicsPerLookup);
+  return async (topicId) => (await load(topicId)) === true;
+}
+
 /**
- * Makes the sinks of the topics due whose logs have reached these offsets. Resolves with whether any was woken. A sink
+ * Makes the sinks of a topic due whose log has reached the offset `head`. Resolves with whether any was woken. A sink
  * that becomes idle concurrently reads the offset after it, see `settle`. Idempotent.
  */
 export async function wakeSinks(
   documents: WakeDocuments,
-  heads: ReadonlyMap<string, number>,
+  topic: { readonly id: string; readonly head: number },
   now: number,
 ): Promise<boolean> {
-  const topicIds = [...heads.keys()];
-  let hasWoken = false;
-  for (let at = 0; at < topicIds.length; at += topicsPerLookup) {
-    const found = await documents.pick(sinkTopics, topicIds.slice(at, at + topicsPerLookup), []);
-    const woken = await Promise.all(found.map(({ id }) => wakeTopic(documents, { id, head: heads.get(id)! }, now)));
-    hasWoken ||= woken.includes(true);
-  }
-  return hasWoken;
-}
-
-async function wakeTopic(documents: WakeDocuments, topic: { id: string; head: number }, now: number): Promise<boolean> {
   await documents.raise(sinkTopics, [topic.id], { field: 'head', to: topic.head });
   const idle = await documents.find(sinks, {
     index: 'byIdle',

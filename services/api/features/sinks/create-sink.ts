@@ -121,7 +121,7 @@ async function wakeOnce(
 ): Promise<void> {
   try {
     const end = await engine.eventLog.end(topic.partition);
-    await wakeSinks(engine.documents, new Map([[topic.id, end - 1]]), clock());
+    await wakeSinks(engine.documents, { id: topic.id, head: end - 1 }, clock());
   } catch (error) {
     log.warn({ err: error, topicId: topic.id }, 'a new sink may wait for the next record of its topic');
   }

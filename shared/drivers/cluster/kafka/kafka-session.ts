@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster, Consumer, EachBatchPayload } from 'kafkajs';
 import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 import type { KafkaAdmin, PartitionBounds } from './kafka-admin.ts';
 import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
+import { FetchPause } from './fetch-pause.ts';
 import { assignerThat } from './kafka-group.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
@@ -75,6 +75,7 @@ export class KafkaSession {
   readonly #client: KafkaClient;
   readonly #consumer: Consumer;
   #cluster: Cluster | undefined;
+  readonly #fetchPause: FetchPause | undefined;
   readonly #ended = Promise.withResolvers<unknown>();
   readonly #stallWatch = new StallWatch();
   readonly #openedAt = performance.now();
@@ -90,6 +91,8 @@ export class KafkaSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    const { collect } = options.consume;
+    this.#fetchPause = collect && new FetchPause(collect);
     this.#clientId = options.watch?.clientId ?? options.connection.clientId;
     this.#client = kafkaClient(
       { ...options.connection, clientId: this.#clientId },
@@ -279,7 +282,7 @@ export class KafkaSession {
     reader.push(batch.messages, Number(last) + 1);
     resolveOffset(last);
     // The next fetch from this broker begins when this resolves.
-    if (this.#options.consume.collectMs !== undefined) await pause(this.#options.consume.collectMs);
+    await this.#fetchPause?.after(batch.messages.length);
     if (!reader.isFull) return;
     await within(fullPauseDelayMs, 'the handler', reader.room()).catch(() => undefined);
     if (!reader.isFull || !reader.isOpen) return;
