@@ -67,7 +67,7 @@ export const fullSize: BenchSize = {
   scaling: { processesMax: 4, connections: 64, requests: 20_000, secondsMax: 10, textBytes: 200 },
 };
 
-/** For CI, takes less than half a minute: verifies that everything runs and reveals large regressions. */
+/** Shows that every part runs. Too small for the marks. */
 export const quickSize: BenchSize = {
   publish: { connections: [1, 64], rounds: 1, requests: 20_000, secondsMax: 0.8, topics: 10, textBytes: 200 },
   fanOut: { streams: 200, messagesPerSecond: 50, seconds: 1, textBytes: 200 },

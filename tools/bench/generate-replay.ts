@@ -28,6 +28,8 @@ const pageSize = 1_000;
 const nilId = '00000000-0000-0000-0000-000000000000';
 const recordType = Buffer.from('"type":"message"');
 const textByte = 'x'.charCodeAt(0);
+/** The length of a page after its records: shorter than a record. */
+const afterRecordsMax = 250;
 
 async function generate(load: ReplayLoad): Promise<ReplayResult> {
   const portOf = (index: number) => load.ports[index % load.ports.length]!;
@@ -55,7 +57,7 @@ async function readLog(load: ReplayLoad, port: number): Promise<number> {
     const count = countOf(body, recordType);
     if (count === 0) break;
     read += count;
-    from = Number(/"next_offset":(\d+)\}?$/.exec(body.toString('latin1', body.length - 40))![1]);
+    from = Number(/"next_offset":(\d+)/.exec(body.toString('latin1', body.length - afterRecordsMax))![1]);
   }
   connection.close();
   return read;

@@ -26,7 +26,7 @@ TEST_KAFKA_BROKERS, TEST_MONGO_URL and TEST_REDIS_URL, or on engines that the be
 --part      runs only these parts; retention and scaling (of a cluster) run only if requested
 --read      measures only the kinds of read whose name contains the text
 --store     keeps the stores of reading in the directory (a cluster's on its engines) and reuses them
---quick     a short run of less than half a minute, for CI
+--quick     small loads: shows that every part runs, not whether it reaches its mark
 --profile   writes CPU profiles of the servers to the directory; the figures then include the profiler
 
 OTEL_* variables are passed to the servers, for example to measure the cost of tracing.
