@@ -1,9 +1,12 @@
-import { send, whileHealthy, type Attack } from './target.ts';
+import { healthMsMax, send, whileHealthy, type Attack, type Target } from './target.ts';
 
 /** The sizes of the query: 8 KB passes nginx, 63 KB passes Node. */
 const queryBytes = [8_000, 63_000];
 const answerMsMax = 250;
-const healthMsMax = 500;
+/** The fastest response counts: other work on the machine can delay one, but a costly query is slow each time. */
+const tries = 3;
+/** The quick form shares the machine with other tests. */
+const healthMsMaxOf = (target: Target): number => (target.isQuick ? healthMsMax(target) : 500);
 
 /** Sends queries with thousands of parameters to open routes. They must be refused immediately. */
 export const parameterFloods: Attack = {
@@ -14,19 +17,26 @@ export const parameterFloods: Attack = {
       const replies = [];
       for (const path of paths)
         for (const bytes of queryBytes)
-          for (const form of [distinct, repeated]) replies.push(await send(target, { path: `${path}?${form(bytes)}` }));
+          for (const form of [distinct, repeated]) replies.push(await sendRepeatedly(target, `${path}?${form(bytes)}`));
       return replies;
     });
     const slowest = Math.round(Math.max(...result.map(({ ms }) => ms)));
-    const accepted = result.filter(({ status }) => status < 400 || status >= 500).map(({ status }) => status);
+    const accepted = result.flatMap(({ statuses }) => statuses).filter((status) => status < 400 || status >= 500);
     const faults = [
       ...(accepted.length === 0 ? [] : [`queries were answered with ${[...new Set(accepted)].join(', ')}`]),
       ...(slowest <= answerMsMax ? [] : [`a query took ${slowest} ms`]),
-      ...(healthMs <= healthMsMax ? [] : [`/health/live took ${healthMs} ms`]),
+      ...(healthMs <= healthMsMaxOf(target) ? [] : [`/health/live took ${healthMs} ms`]),
     ];
     return { figures: { queries: result.length, slowestMs: slowest, healthMs }, faults };
   },
 };
+
+/** Resolves with the time of the fastest response, and the statuses of all. */
+async function sendRepeatedly(target: Target, path: string): Promise<{ ms: number; statuses: number[] }> {
+  const replies = [];
+  while (replies.length < tries) replies.push(await send(target, { path }));
+  return { ms: Math.min(...replies.map(({ ms }) => ms)), statuses: replies.map(({ status }) => status) };
+}
 
 /** `a0&a1&…` */
 function distinct(bytes: number): string {

@@ -16,10 +16,7 @@ const retentionMarked = 900_000;
 /** Allowance for a search that waits in the queue and for returning the error. */
 const searchEndMs = 1_000;
 
-/**
- * Returns the targets that apply to the sizes of this run. Most apply to the embedded engine; searches and stream
- * latency have targets on both.
- */
+/** Returns the targets of the engine that apply to the sizes of this run. */
 export function marksOf(report: BenchReport): Mark[] {
   const { engine, publishing, fanOut, replay, size } = report;
   const marks: Mark[] = [];
@@ -37,19 +34,66 @@ export function marksOf(report: BenchReport): Mark[] {
     const bySse = replay?.find(({ by }) => by === 'sse');
     add('a resuming SSE stream gets 150,000 messages/s', bySse?.perSecond, (perSecond) => perSecond >= 150_000);
   }
+  if (engine === 'cluster') markClusterPublishing(report, add);
   markIdle(report, add);
   markReading(report, add);
   markRetention(report, add);
   if (size.fanOut.streams < streamsMarked) return marks;
   if (engine === 'embedded') markDeliveryCpu(report, add);
-  for (const { transport, topics, latencyMs } of fanOut?.filter(({ server }) => server === 'tocsin') ?? []) {
-    add(
-      `99 % of deliveries to ${size.fanOut.streams} ${transport} streams${topics === 1 ? '' : ` of ${topics} topics`} within 100 ms`,
-      latencyMs.p99,
-      (ms) => ms < 100,
-    );
+  const { streams, messagesPerSecond } = size.fanOut;
+  const due = streams * messagesPerSecond;
+  for (const one of fanOut?.filter(({ server }) => server === 'tocsin') ?? []) {
+    const { transport, topics, latencyMs, deliveriesPerSecond } = one;
+    const which = `${streams} ${transport} streams${topics === 1 ? '' : ` of ${topics} topics`}`;
+    const within = engine === 'cluster' && topics === 1 ? 60 : 100;
+    add(`99 % of deliveries to ${which} within ${within} ms`, latencyMs.p99, (ms) => ms < within);
+    if (engine === 'cluster' && topics === 1)
+      add(`deliveries/s to ${which} of ${due}`, deliveriesPerSecond, (rate) => rate >= reached * due);
   }
   return marks;
+}
+
+/** The measurement ends some milliseconds after the last second. */
+const reached = 0.99;
+/** By connections: the least rate relative to the floor. */
+const timesFloorMin = new Map([
+  [1, 0.8],
+  [16, 0.7],
+  [64, 0.7],
+  [1_024, 0.7],
+]);
+/** By connections: the most requests to MongoDB per publish. */
+const mongoRequestsMax = new Map([
+  [1, 4],
+  [64, 0.25],
+]);
+const timesFloorP99Max = 1.5;
+
+function markClusterPublishing({ publishing }: BenchReport, add: Add): void {
+  for (const one of publishing?.filter(({ server }) => server === 'tocsin') ?? []) {
+    const over = `${one.connections} connection${one.connections === 1 ? '' : 's'}`;
+    const least = timesFloorMin.get(one.connections);
+    if (least !== undefined)
+      add(
+        `publishing over ${over} reaches ${least} times the floor`,
+        one.timesFloor ?? undefined,
+        (times) => times >= least,
+      );
+    const most = mongoRequestsMax.get(one.connections);
+    const requests = one.requests && Object.values(one.requests.mongo).reduce((sum, count) => sum + count, 0);
+    if (most !== undefined)
+      add(
+        `requests to MongoDB per publish over ${over} at most ${most}`,
+        requests ?? undefined,
+        (count) => count <= most,
+      );
+    if (one.connections === 64)
+      add(
+        `99 % of publishes over ${over} take at most ${timesFloorP99Max} times as long as with the floor`,
+        one.timesFloorP99 ?? undefined,
+        (times) => times <= timesFloorP99Max,
+      );
+  }
 }
 
 /** Adds a target, unless the run has no figure for it. */
