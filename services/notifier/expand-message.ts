@@ -11,7 +11,7 @@ import type { PageName } from '@tocsin/shared/domain/escalation/escalation-state
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { withTrace } from '@tocsin/shared/domain/trace-context.ts';
-import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
+import { batchCheck } from '@tocsin/shared/async/batch-loader.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Deliveries } from '@tocsin/shared/ports/deliveries.ts';
@@ -37,11 +37,7 @@ const roomPauseMs = 250;
 
 /** Whether topics have subscribers with notifications. The batches of all partitions share queries. */
 export function recipientLookup(deliveries: Pick<Deliveries, 'topicsWithRecipients'>): ExpandDeps['hasRecipients'] {
-  const load = batchLoader<string, true>(async (topicIds) => {
-    const found = await deliveries.topicsWithRecipients(topicIds);
-    return new Map([...found].map((topicId) => [topicId, true]));
-  }, lookupsMax);
-  return async (topicId) => (await load(topicId)) === true;
+  return batchCheck((topicIds) => deliveries.topicsWithRecipients(topicIds), lookupsMax);
 }
 
 /**

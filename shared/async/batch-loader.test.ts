@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { batchLoader } from './batch-loader.ts';
+import { batchCheck, batchLoader } from './batch-loader.ts';
 
 /** A store whose reads end on the test's request. */
 function slowStore(): {
@@ -76,4 +76,14 @@ test('rejects only the calls of a failed read', async () => {
   await turn();
   await answer();
   expect(await repeated).toBe('value 2');
+});
+
+test('a check asks once for the keys of one tick, and says yes to those that were found', async () => {
+  const asked: number[][] = [];
+  const isEven = batchCheck<number>((keys) => {
+    asked.push(keys);
+    return Promise.resolve(keys.filter((key) => key % 2 === 0));
+  }, 10);
+  expect(await Promise.all([isEven(1), isEven(2), isEven(1)])).toEqual([false, true, false]);
+  expect(asked).toEqual([[1, 2]]);
 });

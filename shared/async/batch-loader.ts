@@ -42,3 +42,15 @@ export function batchLoader<K, V>(
       void readAll();
     });
 }
+
+/** A batch loader for yes-or-no questions: `find` returns those of the keys for which the answer is yes. */
+export function batchCheck<K>(
+  find: (keys: K[]) => Promise<Iterable<K>>,
+  keysMax: number,
+): (key: K) => Promise<boolean> {
+  const load = batchLoader<K, true>(
+    async (keys) => new Map([...(await find(keys))].map((key) => [key, true])),
+    keysMax,
+  );
+  return async (key) => (await load(key)) === true;
+}

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { percentile, printMeasurements, residentMb } from '@tocsin/shared/testing/figures.ts';
-import { EngineRequestCounter, requestsPer } from '../../tools/bench/count-engine-requests.ts';
+import { EngineRequestCounter, mongoRequestsOf, requestsPer } from '../../tools/bench/count-engine-requests.ts';
 import { cpuMs } from '../../tools/bench/process-usage.ts';
 import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
 import { startEngines } from '../../tools/engines/start-engines.ts';
@@ -116,8 +116,8 @@ async function watch(stack: Stack, counter: EngineRequestCounter | undefined): P
   const seconds = (performance.now() - begunAt) / 1_000;
   const cpu = (cpuMs(pids) - cpuBefore) / seconds / 10;
   if (counter === undefined) return { cpu, mongo: 0, redis: 0 };
-  const { mongo, redis } = requestsPer(before!, await counter.read(), seconds);
-  return { cpu, redis, mongo: Object.values(mongo).reduce((sum, count) => sum + count, 0) };
+  const requests = requestsPer(before!, await counter.read(), seconds);
+  return { cpu, redis: requests.redis, mongo: mongoRequestsOf(requests) };
 }
 
 /** Watches until open streams cost few requests, at most three times. Returns the last load. */

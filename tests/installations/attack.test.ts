@@ -119,8 +119,8 @@ test('the server holds against slow sockets', async () => {
 }, 60_000);
 
 /**
- * `npm run attack` sends 100,000, which may add 20 MB. A cluster gets fewer, because requests cost more there and all
- * attacks must end within two minutes.
+ * `npm run attack` sends 100,000, which may add 20 MB. A cluster gets half as many with the same limit: requests cost
+ * more there, and all attacks must end within two minutes.
  */
 const fuzz = { count: stack.engine === 'cluster' ? 10_000 : 20_000, growthMbMax: 4 };
 

@@ -1,4 +1,4 @@
-import { batchLoader } from '../../async/batch-loader.ts';
+import { batchCheck } from '../../async/batch-loader.ts';
 import { sinks, sinkTopics } from '../../collections/sinks/sinks.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { sinkLimits, type Sink } from '../../domain/sinks/sink.ts';
@@ -11,11 +11,10 @@ const topicsPerLookup = 1_000;
 
 /** Whether topics have or had sinks. Calls of one tick share a query. */
 export function sinkTopicLookup(documents: Pick<Documents, 'pick'>): (topicId: string) => Promise<boolean> {
-  const load = batchLoader<string, true>(async (topicIds) => {
-    const found = await documents.pick(sinkTopics, topicIds, []);
-    return new Map(found.map(({ id }) => [id, true]));
-  }, topicsPerLookup);
-  return async (topicId) => (await load(topicId)) === true;
+  return batchCheck(
+    async (topicIds) => (await documents.pick(sinkTopics, topicIds, [])).map(({ id }) => id),
+    topicsPerLookup,
+  );
 }
 
 /**
