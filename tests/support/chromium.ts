@@ -48,7 +48,7 @@ export function useChromium(
       });
       const page = await context.newPage();
       page.on('console', (line) => {
-        if (line.type() === 'error' && !isNoPolicy(line)) faults.push(line.text());
+        if (line.type() === 'error' && !isNoPolicy(line)) faults.push(`${line.text()} ${line.location().url}`);
       });
       page.on('pageerror', (error) => faults.push(String(error)));
       page.on('dialog', (dialog) => {

@@ -1,3 +1,4 @@
+import { effect } from '@preact/signals';
 import { endSession, keepSession, refreshOnce, session, type Session } from './session.ts';
 
 /** A failed request with the server's error text. `status` is 0 if the server is unreachable. */
@@ -25,12 +26,13 @@ export interface CallOptions {
 
 /** After this time a request counts as failed. Longer than the server's slowest search, which takes 5 seconds. */
 const timeoutMs = 30_000;
+const unreachable = 'The server is unreachable. Check your connection and try again.';
 
 /** Sends a request. Resolves with the JSON body or undefined. Throws CallFailed. Refreshes an expired login once. */
 export async function call<T = undefined>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await respond(method, path, options);
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  const body: unknown = isJson ? await response.json().catch(() => undefined) : undefined;
+  const body: unknown = isJson ? await response.json().catch(() => incomplete(response)) : undefined;
   if (!response.ok) throw new CallFailed(response.status, detailOf(body) ?? statusText(response.status), body);
   return body as T;
 }
@@ -54,6 +56,11 @@ async function respond(method: string, path: string, options: CallOptions): Prom
   return send(method, path, { ...options, token: session.value?.access_token });
 }
 
+/** An error is known by its status, even without the text. */
+function incomplete({ ok }: Response): undefined {
+  if (ok) throw new CallFailed(0, unreachable);
+}
+
 function detailOf(body: unknown): string | undefined {
   const detail = (body as { detail?: unknown } | undefined)?.detail;
   return typeof detail === 'string' ? detail : undefined;
@@ -64,14 +71,35 @@ function statusText(status: number): string {
   return `The server rejected the request (status ${status}).`;
 }
 
+let current = new AbortController();
+
+// The server would reject the requests in progress, and a refresh would bring the login back.
+effect(() => {
+  if (session.value !== null) return;
+  current.abort();
+  current = new AbortController();
+});
+
+/** Ends the login first in this browser, and then on the server. Throws CallFailed if that is unreachable. */
+export async function endLogin(): Promise<void> {
+  const login = session.value;
+  endSession();
+  if (login === null) return;
+  const end = (token: string) => send('POST', '/auth/logout', { token, keepalive: true });
+  if ((await end(login.access_token)).status !== 401) return;
+  const refreshed = await sendRefresh(login.refresh_token);
+  if (refreshed.ok) await end(((await refreshed.json()) as Session).access_token);
+}
+
 type Sent = Omit<CallOptions, 'token'> & { readonly token?: string | undefined };
 
 async function send(method: string, path: string, { json, token, keepalive = false }: Sent): Promise<Response> {
+  const cancelled = current.signal;
   try {
     return await fetch(path, {
       method,
       keepalive,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([cancelled, AbortSignal.timeout(timeoutMs)]),
       headers: {
         ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
@@ -79,7 +107,8 @@ async function send(method: string, path: string, { json, token, keepalive = fal
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
   } catch {
-    throw new CallFailed(0, 'The server is unreachable. Check your connection and try again.');
+    if (cancelled.aborted) throw new CallFailed(0, 'You have logged out.');
+    throw new CallFailed(0, unreachable);
   }
 }
 
@@ -100,9 +129,12 @@ function renew(failedToken: string): Promise<boolean> {
 async function refresh(): Promise<boolean> {
   const refreshToken = session.value?.refresh_token;
   if (refreshToken === undefined) return false;
-  const response = await send('POST', '/auth/refresh', { json: { refresh_token: refreshToken } });
+  const response = await sendRefresh(refreshToken);
   if (response.ok) keepSession((await response.json()) as Session);
   // Other errors, such as an overloaded server, do not mean that the login is invalid.
   else if (response.status === 401) endSession();
   return response.ok;
 }
+
+const sendRefresh = (refreshToken: string): Promise<Response> =>
+  send('POST', '/auth/refresh', { json: { refresh_token: refreshToken }, keepalive: true });
