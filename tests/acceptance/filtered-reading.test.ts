@@ -164,14 +164,17 @@ describe('the filtered log', () => {
     const deleted = await publish(own.name, { message: '2 disk', priority: 4, tags: ['db'] });
     const lower = await publish(own.name, { message: '3 disk', priority: 1, tags: ['db'] });
     const other = await publish(own.name, { message: '4 disk', priority: 4, tags: ['door'] });
-    for (const { id } of [edited, lower, other])
+    const both = await publish(own.name, { message: '5 disk', priority: 4, tags: ['db'] });
+    for (const { id } of [edited, lower, other, both])
       expect((await owner.patch(`/api/${own.name}/messages/${id}`, { message: 'x' })).status).toBe(200);
-    for (const { id } of [deleted, lower])
+    for (const { id } of [deleted, lower, both])
       expect((await owner.delete(`/api/${own.name}/messages/${id}`)).status).toBe(200);
     const { records } = (await log('q=disk&tags=db&priority_min=2', own.name)).body;
     expect(records.map(({ type, message }: { type: string; message: Published }) => [type, message.id])).toEqual([
       ['message_edited', edited.id],
+      ['message_edited', both.id],
       ['message_deleted', deleted.id],
+      ['message_deleted', both.id],
     ]);
   });
 });

@@ -8,7 +8,7 @@ import { TextTrigrams, trigramsOf } from './text-trigrams.ts';
 export type ContentFilter = Pick<MessageFilter, 'text' | 'priorityMin' | 'priorityMax' | 'tags'>;
 
 /** What a `ContentFilter` compares. */
-export type FilteredContent = Pick<Message, 'message' | 'title' | 'priority' | 'tags'>;
+export type FilteredContent = Pick<Message, 'message' | 'title' | 'priority' | 'tags' | 'isDeleted'>;
 
 /** Texts that are looked for in a message before its trigrams are indexed, which takes as long as about ten of them. */
 const plainSearches = 10;
@@ -33,6 +33,10 @@ export class FilterSubject {
 
   get priority(): number {
     return this.#content.priority;
+  }
+
+  get isDeleted(): boolean {
+    return this.#content.isDeleted;
   }
 
   /** Whether the message has one of the tags. */
@@ -62,8 +66,8 @@ export function contentMatcher(filter: ContentFilter): (subject: FilterSubject) 
 
 /**
  * Returns the rule by which the filter selects records. A message must match as in a search. A change reaches every
- * reader that may have the message: the text before an edit is unknown, and a deletion has lost text and tags, while
- * the priority never changes and tags only go with a deletion.
+ * reader that may have the message: the text before an edit is unknown, and the priority and tags never change. A
+ * deleted message has lost its tags, also in the records of its earlier changes, which contain its current state.
  */
 export function recordMatcher(filter: ContentFilter): (type: RecordType, subject: FilterSubject) => boolean {
   const { tags, priorityMin, priorityMax } = filter;
@@ -71,7 +75,7 @@ export function recordMatcher(filter: ContentFilter): (type: RecordType, subject
   const text = filter.text === null ? null : searchedText(filter.text);
   return (type, subject) => {
     if (subject.priority < lowest || subject.priority > highest) return false;
-    if (type === 'message_deleted') return true;
+    if (type !== 'message' && subject.isDeleted) return true;
     if (tags.length > 0 && !subject.hasTag(tags)) return false;
     return text === null || type !== 'message' || subject.contains(text);
   };
