@@ -7,6 +7,8 @@ export interface CuttableLink {
   readonly port: number;
   /** Ends all connections and refuses new ones. */
   cut(): void;
+  /** Ends all connections like a server that shuts down, and accepts new ones. */
+  endConnections(): void;
   /** Drops all data silently. */
   freeze(): void;
   restore(): void;
@@ -41,6 +43,7 @@ export async function cuttableLink(target: { host: string; port: number }): Prom
       state = 'cut';
       end();
     },
+    endConnections: () => sockets.forEach((socket) => socket.end()),
     freeze: () => (state = 'frozen'),
     restore: () => {
       // Bytes were lost while the link was frozen, so these connections are unusable.

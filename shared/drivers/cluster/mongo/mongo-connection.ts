@@ -1,6 +1,7 @@
 import { mongo, Mongoose, type Connection } from 'mongoose';
 import { AppError, unavailable } from '../../../domain/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import { failEndedWrites } from './fail-ended-writes.ts';
 
 /** How long an operation waits for a server: the ports guarantee a response within two seconds during an outage. */
 const serverSelectionTimeoutMs = 1_500;
@@ -27,6 +28,8 @@ const poolSizeMax = 20;
  * transactions of this installation. Close with `close()`.
  */
 export async function openMongo(url: string, { log }: { log: Logger }): Promise<Connection> {
+  if (!failEndedWrites())
+    log.warn('the MongoDB driver has unexpected internals: a command may hang if the server ends its connection');
   const mongoose = new Mongoose();
   mongoose.set({
     sanitizeFilter: true,

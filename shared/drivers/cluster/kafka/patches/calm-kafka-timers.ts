@@ -1,4 +1,5 @@
-import { kafkajsPrototype, patchOnce } from './kafkajs-internals.ts';
+import { patchOnce } from '../../../../platform/patch-once.ts';
+import { kafkajsPrototype } from './kafkajs-internals.ts';
 
 /** The part of kafkajs' RequestQueue that the patch uses. */
 interface RequestQueue {

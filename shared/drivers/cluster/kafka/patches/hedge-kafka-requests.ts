@@ -1,7 +1,8 @@
 import kafkajs from 'kafkajs';
 import { hedged } from '../../../../async/hedged.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
-import { kafkajsPrototype, patchOnce } from './kafkajs-internals.ts';
+import { patchOnce } from '../../../../platform/patch-once.ts';
+import { kafkajsPrototype } from './kafkajs-internals.ts';
 
 interface RequestQueue {
   readonly inflight: ReadonlyMap<number, { readonly sentAt: number | null }>;

@@ -3,7 +3,8 @@ import { settledWithin } from '../../../../async/settled-within.ts';
 import { TookTooLong, within } from '../../../../async/within.ts';
 import { abandonRequests, type KafkajsBroker, type KafkajsBrokerPool } from './hedge-kafka-requests.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
-import { kafkajsPrototype, patchOnce } from './kafkajs-internals.ts';
+import { patchOnce } from '../../../../platform/patch-once.ts';
+import { kafkajsPrototype } from './kafkajs-internals.ts';
 
 interface TopicPartitions {
   readonly topic: string;

@@ -14,12 +14,3 @@ export function kafkajsPrototype<T extends object>(file: string, methods: readon
   const proto = kafkajsFile<{ readonly prototype?: T }>(file)?.prototype;
   return methods.every((method) => typeof proto?.[method] === 'function') ? proto : undefined;
 }
-
-const patched = Symbol('tocsin: patched');
-
-/** Applies a patch unless the object has it. */
-export function patchOnce<T extends object>(object: T, apply: (object: T) => void): void {
-  if (patched in object) return;
-  apply(object);
-  Object.defineProperty(object, patched, { value: true });
-}

@@ -2,7 +2,8 @@ import { settledWithin } from '../../../../async/settled-within.ts';
 import { hedgeKafkaRequests } from './hedge-kafka-requests.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
 import { isolateKafkaFetches } from './isolate-kafka-fetches.ts';
-import { kafkajsFile, kafkajsPrototype, patchOnce } from './kafkajs-internals.ts';
+import { patchOnce } from '../../../../platform/patch-once.ts';
+import { kafkajsFile, kafkajsPrototype } from './kafkajs-internals.ts';
 
 type Parse = (data: unknown) => Promise<unknown>;
 interface Response {
