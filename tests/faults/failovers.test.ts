@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -70,6 +71,15 @@ function unfinished(
   return [...left, ...usage];
 }
 
+/** The unexpected errors in the logs of the servers. */
+const bugs = (servers: readonly ServerProcess[]): unknown[] =>
+  servers.flatMap(({ logFile }) =>
+    readFileSync(logFile, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('because of a bug'))
+      .map((line) => (JSON.parse(line) as { err: unknown }).err),
+  );
+
 /** Resolves with the end of the first long pause of a plain client. */
 function resumed({ doneAt }: Work, lostAt: number): Promise<number> {
   return eventually(
@@ -86,6 +96,7 @@ describeWithOwnEngines('an installation on replicated engines', () => {
   const place = closers();
   let given: FailoverPlace;
   let own: Closers;
+  let knownBugs = 0;
 
   beforeAll(async () => {
     given = await startFailoverPlace(place, process.env['TOCSIN_DEFAULT_ELECTIONS'] === '1');
@@ -181,6 +192,10 @@ describeWithOwnEngines('an installation on replicated engines', () => {
       ]),
     );
     const healthMs = Math.max(...health.map(({ ms }) => ms));
+    const found = bugs(given.stack.servers);
+    const newBugs = found.slice(knownBugs);
+    knownBugs = found.length;
+    expect(newBugs).toEqual([]);
     printMeasurements(name, { plainMs: plainAt - lostAt, lateMs, healthMs });
     expect(Object.entries(lateMs).filter(([, ms]) => ms > lateMsMax)).toEqual([]);
     expect(healthMs).toBeLessThan(healthMsMax);
