@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { openConsole } from '../support/open-console.ts';
-import { registerVerified } from '../support/registration.ts';
+import { logIn, refresh as tryRefresh, registerVerified } from '../support/registration.ts';
 import { Client } from '../support/stack.ts';
 
 describeUnlessMissing('in Chromium', missingForChromium(), () => {
@@ -32,6 +32,30 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await logOut(page);
     expect((await ended).status()).toBe(204);
     await cancelled;
+  });
+
+  test('a refresh in progress does not bring the login back', async () => {
+    const person = await registerVerified();
+    const { access, refresh } = await logIn(person);
+    chromium.expectRefusals();
+    const page = await openConsole(chromium, person, '/console');
+    const asked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    await page.route('**/auth/refresh', async (route) => {
+      asked.resolve();
+      await released.promise;
+      await route.continue().catch(() => undefined); // it is cancelled
+    });
+    const expired = { access_token: `${access}x`, refresh_token: refresh, user: null };
+    await page.evaluate((login) => localStorage.setItem('tocsin.session', JSON.stringify(login)), expired);
+    await page.reload();
+    await asked.promise;
+    const cancelled = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/auth/refresh'));
+    await logOut(page);
+    await cancelled;
+    released.resolve();
+    await eventually(async () => expect((await tryRefresh(refresh)).status).toBe(401));
+    expect(await page.evaluate(() => localStorage.getItem('tocsin.session'))).toBeNull();
   });
 
   test('a logout with an expired access token refreshes it to end the login', async () => {

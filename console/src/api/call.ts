@@ -107,7 +107,7 @@ async function send(method: string, path: string, { json, token, keepalive = fal
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
   } catch {
-    if (cancelled.aborted) throw new CallFailed(0, 'You have logged out.');
+    if (cancelled.aborted) throw new CallFailed(0, 'Your login has ended.');
     throw new CallFailed(0, unreachable);
   }
 }
