@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Connection } from 'mongoose';
 import { within } from '../../../async/within.ts';
 import { openLogger } from '../../../platform/logger.ts';
-import { cuttableLink, type CuttableLink } from '../../../testing/cuttable-link.ts';
+import type { CuttableLink } from '../../../testing/cuttable-link.ts';
 import { describeWithEngines } from '../../../testing/describe-with-engines.ts';
 import { openMongo } from './mongo-connection.ts';
 import { mongoTestDatabase, type MongoTestDatabase } from './mongo-test-database.fixtures.ts';
@@ -20,10 +20,9 @@ describeWithEngines('when MongoDB ends the connections', ({ mongoUrl }) => {
   let connection: Connection;
   beforeAll(async () => {
     database = mongoTestDatabase(mongoUrl, 'ended');
-    const url = new URL(database.url);
-    link = await cuttableLink({ host: url.hostname, port: Number(url.port || 27_017) });
-    url.host = `127.0.0.1:${link.port}`;
-    connection = await openMongo(url.href, { log: openLogger('test', 'silent') });
+    const opened = await database.openLink();
+    link = opened.link;
+    connection = await openMongo(opened.url, { log: openLogger('test', 'silent') });
   });
   afterAll(async () => {
     await connection.close(true);

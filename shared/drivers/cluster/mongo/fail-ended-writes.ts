@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import { patchOnce } from '../../../platform/patch-once.ts';
+import { libraryFile, patchOnce, prototypeWith } from '../../../platform/patch-library.ts';
 
 /** The part of the driver's Connection that the patch uses. */
 interface DriverConnection {
@@ -36,14 +36,10 @@ export function failEndedWrites(): boolean {
 
 /** Returns the prototype of the driver's Connection; undefined if this version has other internals. */
 function driverConnection(): DriverConnection | undefined {
-  try {
-    const ofMongoose = createRequire(createRequire(import.meta.url).resolve('mongoose'));
-    const file = ofMongoose('mongodb/lib/cmap/connection') as {
-      readonly Connection?: { prototype?: DriverConnection };
-    };
-    const proto = file.Connection?.prototype;
-    return typeof proto?.cleanup === 'function' ? proto : undefined;
-  } catch {
-    return undefined;
-  }
+  const ofMongoose = createRequire(createRequire(import.meta.url).resolve('mongoose'));
+  const file = libraryFile<{ readonly Connection?: { readonly prototype?: DriverConnection } }>(
+    ofMongoose,
+    'mongodb/lib/cmap/connection',
+  );
+  return prototypeWith(file?.Connection, ['cleanup']);
 }

@@ -5,7 +5,7 @@ import type { Deliveries } from '../../../ports/deliveries.ts';
 import { write, type Documents } from '../../../ports/documents.ts';
 import { devices } from '../../../collections/devices-collection.ts';
 import { subscriptions } from '../../../collections/subscriptions-collection.ts';
-import { cuttableLink, type CuttableLink } from '../../../testing/cuttable-link.ts';
+import type { CuttableLink } from '../../../testing/cuttable-link.ts';
 import { eventually } from '../../../testing/eventually.ts';
 import { describeWithEngines } from '../../../testing/describe-with-engines.ts';
 import { newThing, thingCollections, things } from '../../../testing/thing.ts';
@@ -33,10 +33,9 @@ describeWithEngines('during an outage of MongoDB', ({ mongoUrl }) => {
   let close: () => Promise<void>;
   beforeAll(async () => {
     database = mongoTestDatabase(mongoUrl, 'outage');
-    const url = new URL(database.url);
-    link = await cuttableLink({ host: url.hostname, port: Number(url.port || 27_017) });
-    url.host = `127.0.0.1:${link.port}`;
-    const connection = await openMongo(url.href, { log });
+    const opened = await database.openLink();
+    link = opened.link;
+    const connection = await openMongo(opened.url, { log });
     close = () => connection.close();
     documents = await openMongoDocuments({ connection, collections, log });
     deliveries = await openMongoDeliveries({ connection, subscriptions, devices });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import { closers } from '../../../platform/lifecycle.ts';
 import { openLogger } from '../../../platform/logger.ts';
+import { cuttableLink, type CuttableLink } from '../../../testing/cuttable-link.ts';
 import { openMongo } from './mongo-connection.ts';
 
 /** A unique database on the shared server, for a test. */
@@ -9,6 +10,8 @@ export interface MongoTestDatabase {
   readonly url: string;
   /** Opens a separate connection, like another process; closed with the database. */
   connect(): Promise<Connection>;
+  /** Resolves with a link to the server, and the address of the database over it. The caller closes the link. */
+  openLink(): Promise<{ readonly link: CuttableLink; readonly url: string }>;
   /** Closes the connections and removes the database. */
   drop(): Promise<void>;
 }
@@ -27,6 +30,12 @@ export function mongoTestDatabase(mongoUrl: string, purpose: string): MongoTestD
   return {
     url: url.href,
     connect,
+    openLink: async () => {
+      const link = await cuttableLink({ host: url.hostname, port: Number(url.port || 27_017) });
+      const over = new URL(url);
+      over.host = `127.0.0.1:${link.port}`;
+      return { link, url: over.href };
+    },
     drop: async () => {
       const connection = await connect();
       await endSessions(connection, name);

@@ -1,4 +1,4 @@
-import { patchOnce } from '../../../../platform/patch-once.ts';
+import { patchOnce } from '../../../../platform/patch-library.ts';
 import { kafkajsPrototype } from './kafkajs-internals.ts';
 
 /** The part of kafkajs' RequestQueue that the patch uses. */

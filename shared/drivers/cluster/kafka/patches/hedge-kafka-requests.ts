@@ -1,7 +1,7 @@
 import kafkajs from 'kafkajs';
 import { hedged } from '../../../../async/hedged.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
-import { patchOnce } from '../../../../platform/patch-once.ts';
+import { patchOnce } from '../../../../platform/patch-library.ts';
 import { kafkajsPrototype } from './kafkajs-internals.ts';
 
 interface RequestQueue {

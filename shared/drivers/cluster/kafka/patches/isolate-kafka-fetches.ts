@@ -3,7 +3,7 @@ import { settledWithin } from '../../../../async/settled-within.ts';
 import { TookTooLong, within } from '../../../../async/within.ts';
 import { abandonRequests, type KafkajsBroker, type KafkajsBrokerPool } from './hedge-kafka-requests.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
-import { patchOnce } from '../../../../platform/patch-once.ts';
+import { patchOnce } from '../../../../platform/patch-library.ts';
 import { kafkajsPrototype } from './kafkajs-internals.ts';
 
 interface TopicPartitions {

@@ -2,7 +2,7 @@ import { settledWithin } from '../../../../async/settled-within.ts';
 import { hedgeKafkaRequests } from './hedge-kafka-requests.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
 import { isolateKafkaFetches } from './isolate-kafka-fetches.ts';
-import { patchOnce } from '../../../../platform/patch-once.ts';
+import { patchOnce } from '../../../../platform/patch-library.ts';
 import { kafkajsFile, kafkajsPrototype } from './kafkajs-internals.ts';
 
 type Parse = (data: unknown) => Promise<unknown>;

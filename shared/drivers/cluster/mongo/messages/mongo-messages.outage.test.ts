@@ -9,7 +9,7 @@ import {
   testTime,
 } from '../../../../contracts/messages/messages.fixtures.ts';
 import type { Messages } from '../../../../ports/messages/messages.ts';
-import { cuttableLink, type CuttableLink } from '../../../../testing/cuttable-link.ts';
+import type { CuttableLink } from '../../../../testing/cuttable-link.ts';
 import { eventually } from '../../../../testing/eventually.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
 import { openMongo } from '../mongo-connection.ts';
@@ -26,10 +26,9 @@ describeWithEngines('messages during an outage of MongoDB', ({ mongoUrl }) => {
   let close: () => Promise<void>;
   beforeAll(async () => {
     database = mongoTestDatabase(mongoUrl, 'messages-outage');
-    const url = new URL(database.url);
-    link = await cuttableLink({ host: url.hostname, port: Number(url.port || 27_017) });
-    url.host = `127.0.0.1:${link.port}`;
-    const connection = await openMongo(url.href, { log });
+    const opened = await database.openLink();
+    link = opened.link;
+    const connection = await openMongo(opened.url, { log });
     close = () => connection.close();
     messages = await openMongoMessages({ connection, clock: () => now, log });
   });
