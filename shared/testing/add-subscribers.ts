@@ -16,18 +16,17 @@ export async function addSubscribers(
 ): Promise<Device[]> {
   const made: Device[] = [];
   for (let start = 0; start < each.length; start += commitSize) {
-    await documents.commit(
-      each.slice(start, start + commitSize).flatMap((given) => {
-        const user = newUser();
-        const device = newDevice(user.id, given);
-        made.push({ ...device, version: 1 });
-        return [
-          write.insert(users, user),
-          write.insert(devices, device),
-          write.insert(subscriptions, newSubscription(user.id, topicId)),
-        ];
-      }),
-    );
+    const subscribers = each.slice(start, start + commitSize).map((given) => {
+      const user = newUser();
+      return { user, device: newDevice(user.id, given) };
+    });
+    // By collection, because MongoDB inserts neighbors of one collection in one command.
+    await documents.commit([
+      ...subscribers.map(({ user }) => write.insert(users, user)),
+      ...subscribers.map(({ device }) => write.insert(devices, device)),
+      ...subscribers.map(({ user }) => write.insert(subscriptions, newSubscription(user.id, topicId))),
+    ]);
+    made.push(...subscribers.map(({ device }) => ({ ...device, version: 1 })));
   }
   return made;
 }
