@@ -189,6 +189,7 @@ class OpenKafkaEventLog implements KafkaEventLog {
       connection: this.#context,
       admin: this.#admin,
       topic: this.#options.topic,
+      partitions: () => this.partitions,
       metadataMaxAgeMs: partitionsCheckMsOf(this.#options),
       base: this.#base,
       consume,

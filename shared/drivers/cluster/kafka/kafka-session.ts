@@ -17,6 +17,8 @@ export interface SessionOptions {
   readonly connection: KafkaContext;
   readonly admin: KafkaAdmin;
   readonly topic: string;
+  /** The number of partitions of the topic. */
+  readonly partitions: () => number;
   /** How late an added partition is noticed. */
   readonly metadataMaxAgeMs: number;
   /** The base added to a partition's broker offsets. */
@@ -36,8 +38,8 @@ export interface SessionOptions {
   readonly handledUpTo: Map<number, number>;
 }
 
-/** More than a log has, so that no partition waits for another one. */
-const partitionsMax = 1_000;
+/** Of the log when the session starts. An operator can add some, and no partition should wait for another one. */
+const batchesPerPartition = 2;
 /** The duration of a fetch without records. Delays a seek and a close by up to this time. */
 const maxWaitMs = 250;
 /** How long the group waits for a member that died, unless another one removes it. */
@@ -132,7 +134,8 @@ export class KafkaSession {
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: partitionsMax,
+      // kafkajs calls so many workers after each fetch with records, so many more would cost time.
+      partitionsConsumedConcurrently: batchesPerPartition * this.#options.partitions(),
       eachBatch: (payload) => this.#fetched(payload),
     });
   }
