@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import { storedReportsChannel } from '@tocsin/shared/domain/messages/stored-reports.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
@@ -98,6 +98,30 @@ test('if the fan-out is late, the node stores what waits and what follows, until
   report(0, 5);
   await waiting.promise;
   expect(direct).toEqual([1, 2, 3, 4]);
+});
+
+test('a publish waits longer for a fan-out that reports other messages, but at most two seconds', async () => {
+  jest.useFakeTimers();
+  try {
+    void store.store(placed(0, 100));
+    const reportEvery = async (ms: number, count: number) => {
+      for (let upTo = 0; upTo < count; upTo += 1) {
+        await jest.advanceTimersByTimeAsync(ms);
+        report(0, upTo);
+      }
+    };
+    await reportEvery(500, 3);
+    expect(direct).toEqual([]);
+    await reportEvery(500, 1);
+    expect(direct).toEqual([100]);
+
+    void store.store(placed(1, 100));
+    report(1, 0);
+    await jest.advanceTimersByTimeAsync(700);
+    expect(direct).toEqual([100, 100]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('a fan-out that was late is avoided for some seconds, even if it continues', async () => {

@@ -6,11 +6,13 @@ import type { PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
 import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
 import type { InlineStore } from './inline-store.ts';
 
+/** A fan-out that reports nothing for this long while a publish waits has stopped. */
+const lateMs = 700;
 /**
- * How long a publish waits for the fan-out before the node stores the message itself. Longer than the fan-out takes on
- * a busy machine, because both would write the same documents.
+ * How long a publish waits for a fan-out that reports earlier messages. Under load, waiting is better than storing the
+ * message itself, because both would write the same documents and take longer.
  */
-const lateMs = 300;
+const waitMsMax = 2_000;
 /** How long a node stores the messages of a partition itself after its fan-out was late. */
 const avoidMs = 5_000;
 /** Limits the memory for publishes that wait. The fan-out stores messages without a waiting publish, too. */
@@ -26,6 +28,8 @@ interface Waiting {
 interface PartitionState {
   /** The fan-out has stored everything up to this offset. */
   storedUpTo: number;
+  /** The time of the last report. */
+  reportedAt: number;
   waiting: Waiting[];
   /** Set while the fan-out is late: the node stores messages until then, and until a probe is stored in time. */
   avoidedUntil: number | undefined;
@@ -93,7 +97,7 @@ export class FanOutStore implements InlineStore {
   #stateOf(partition: number): PartitionState {
     const known = this.#partitions.get(partition);
     if (known !== undefined) return known;
-    const state = { storedUpTo: -1, waiting: [], avoidedUntil: undefined, probe: undefined };
+    const state = { storedUpTo: -1, reportedAt: -Infinity, waiting: [], avoidedUntil: undefined, probe: undefined };
     this.#partitions.set(partition, state);
     return state;
   }
@@ -101,6 +105,7 @@ export class FanOutStore implements InlineStore {
   #stored({ partition, upTo }: StoredReport): void {
     const state = this.#stateOf(partition);
     state.storedUpTo = Math.max(state.storedUpTo, upTo);
+    state.reportedAt = this.#deps.clock();
     const stored = state.waiting.filter(({ record }) => record.offset <= upTo);
     if (stored.length > 0) this.#release(state, stored);
     if (state.probe !== undefined && state.probe.offset <= upTo) this.#checkProbe(partition, state, state.probe.since);
@@ -123,7 +128,8 @@ export class FanOutStore implements InlineStore {
     for (const [partition, state] of this.#partitions) {
       const [oldest] = state.waiting;
       if (oldest === undefined) continue;
-      if (now - oldest.since < lateMs) next = Math.min(next, oldest.since + lateMs - now);
+      const lateAt = Math.min(Math.max(oldest.since, state.reportedAt) + lateMs, oldest.since + waitMsMax);
+      if (now < lateAt) next = Math.min(next, lateAt - now);
       else this.#avoid(partition, state, now);
     }
     if (next < Infinity) this.#timer = setTimeout(() => this.#check(), Math.max(next, 1));
