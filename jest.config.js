@@ -48,6 +48,9 @@ const patientFaults = [
   'sink-kill',
 ].map((name) => `/tests/faults/${name}.test.ts`);
 
+/** A unit test that measures the effect of thread priorities, which needs a process of normal priority. */
+const prioritized = 'services/api/login-flood.test.ts';
+
 /** Tests of the shared stack that TOCSIN_ENGINE names. */
 const onSharedStack = {
   testEnvironment: '<rootDir>/tests/support/worker-environment.cjs',
@@ -73,7 +76,7 @@ export default {
         'tests/conformance/*.test.ts',
         'tests/ledger/*.test.ts',
       ],
-      ['/shared/drivers/', '\\.engines\\.test\\.ts$'],
+      ['/shared/drivers/', '\\.engines\\.test\\.ts$', `/${prioritized}`],
     ),
     // Services on the engine that TOCSIN_ENGINE names.
     part('services', ['services/**/*.engines.test.ts', 'cli/**/*.engines.test.ts']),
@@ -90,7 +93,7 @@ export default {
     // The screens do not depend on the engine; the main path through them is an acceptance test of both.
     { ...part('console', ['tests/console/*.test.ts']), ...onSharedStack },
     { ...part('schemathesis', ['tests/schemathesis/*.test.ts']), ...blackBox },
-    { ...part('faults', ['tests/faults/**/*.test.ts'], patientFaults), ...blackBox },
+    { ...part('faults', ['tests/faults/**/*.test.ts', prioritized], patientFaults), ...blackBox },
     {
       ...part(
         'faults-patient',

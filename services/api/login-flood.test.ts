@@ -19,7 +19,7 @@ import { startApi } from './start-api.ts';
 const cost = 8;
 /** Concurrent logins. Fewer than the queue limit, so each login computes a hash; about 50 per second complete. */
 const concurrentLogins = 25;
-/** Each has one half without and one with the flood, so that other load on the machine affects both. */
+/** Alternates between rounds with and without the flood, so that other load on the machine affects both. */
 const rounds = 8;
 const publishesPerRound = 50;
 
@@ -109,27 +109,20 @@ async function duringFlood<T>(work: () => Promise<T>): Promise<T> {
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)]!;
 
-/** The ratios of durations with and without the flood. */
-interface Slowdown {
-  readonly p50: number;
-  readonly p99: number;
-}
-
-function slowdownOf(calm: readonly number[], flooded: readonly number[]): Slowdown {
-  const at = (share: number): number => quantile(flooded, share) / quantile(calm, share);
-  return { p50: at(0.5), p99: at(0.99) };
-}
-
-const calmer = (ratios: readonly number[]): number => quantile(ratios, 0.25);
+/** The ratio of durations with and without the flood at a quantile. */
+const slowdown = (calm: readonly number[], flooded: readonly number[], share: number): number =>
+  quantile(flooded, share) / quantile(calm, share);
 
 test('publishing stays usable during a flood of logins', async () => {
   await publishSome(); // warm-up
-  const slowdowns: Slowdown[] = [];
-  for (let round = 0; round < rounds; round += 1)
-    slowdowns.push(slowdownOf(await publishSome(), await duringFlood(publishSome)));
-  // Measured: up to 1.6 at the median, and up to 8 next to other test suites. Without the limit on hashes: 82 to 132,
-  // because a publish with an uncached token waits for the hashes. Other load can affect one half of a round only, so
-  // the calmer rounds decide.
-  expect(calmer(slowdowns.map(({ p50 }) => p50))).toBeLessThan(12);
-  expect(calmer(slowdowns.map(({ p99 }) => p99))).toBeLessThan(20);
+  const calm: number[] = [];
+  const flooded: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    calm.push(...(await publishSome()));
+    flooded.push(...(await duringFlood(publishSome)));
+  }
+  // Measured: 1.2 and 2.1 on two idle cores, 2.5 and 5 on a machine with ten runnable processes per core. Without the
+  // limit on hashes: 20 and more, because a publish with an uncached token waits for the hashes.
+  expect(slowdown(calm, flooded, 0.5)).toBeLessThan(6);
+  expect(slowdown(calm, flooded, 0.99)).toBeLessThan(20);
 }, 240_000);
