@@ -5,8 +5,8 @@ import { subscriptions } from '../collections/subscriptions-collection.ts';
 import { users } from '../collections/users.ts';
 import { newDevice, newSubscription, newUser } from './builders.ts';
 
-/** Three writes per subscriber. */
-const commitSize = 300;
+/** Of three writes each. */
+export const subscribersPerCommit = 300;
 
 /** Subscribes this many users to the topic, each with a device, in few commits. Resolves with the devices. */
 export async function addSubscribers(
@@ -15,8 +15,8 @@ export async function addSubscribers(
   each: readonly Partial<Device>[],
 ): Promise<Device[]> {
   const made: Device[] = [];
-  for (let start = 0; start < each.length; start += commitSize) {
-    const subscribers = each.slice(start, start + commitSize).map((given) => {
+  for (let start = 0; start < each.length; start += subscribersPerCommit) {
+    const subscribers = each.slice(start, start + subscribersPerCommit).map((given) => {
       const user = newUser();
       return { user, device: newDevice(user.id, given) };
     });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
+import { addSubscribers, subscribersPerCommit } from '@tocsin/shared/testing/add-subscribers.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
@@ -36,8 +36,6 @@ const pagesMax = 8;
 /** From the acknowledgement to the first push, for the full number of subscribers. */
 const urgentMsMax = 1_000;
 const writers = 4;
-/** Subscribers per commit, as in `addSubscribers`. */
-const writtenAtOnce = 300;
 /** At least 500 pushes and subscriptions per second. */
 const patienceMs = 60_000 + 2 * subscribers;
 
@@ -162,7 +160,7 @@ async function fill(documents: Documents, topicId: string, count: number): Promi
   let left = count;
   const write = async () => {
     while (left > 0) {
-      const size = Math.min(writtenAtOnce, left);
+      const size = Math.min(subscribersPerCommit, left);
       left -= size;
       const each = Array.from({ length: size }, () => ({ platform, pushToken: newPushToken[platform]() }));
       // MongoDB can abort concurrent transactions under load. They are atomic, so it can be repeated.
