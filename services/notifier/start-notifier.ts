@@ -80,6 +80,7 @@ function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECO
     retryForMs: config.PUSH_RETRY_SECONDS * 1_000,
     receiptAfterMs: config.EXPO_RECEIPT_SECONDS * 1_000,
     renewalMs: 10_000,
+    badgeAgeMsMax: 3_000,
   };
 }
 

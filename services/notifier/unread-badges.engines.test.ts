@@ -45,6 +45,17 @@ describe(`the badge of a push, ${engineUnderTest}`, () => {
     expect(badgesOf(plain.device.pushToken)).toEqual([undefined, undefined]);
   });
 
+  test('is absent from a push of an old message', async () => {
+    const topic = await at.addTopic();
+    const { device } = await at.addSubscriber(topic, { subscription: { createdAt: at.clock() - 60_000 } });
+    await at.start({ badgeAgeMsMax: 30_000 });
+    for (const age of [31_000, 0]) {
+      await at.publish(topic, { timestamp: at.clock() - age });
+      await at.idle();
+    }
+    expect(badgesOf(device.pushToken)).toEqual([undefined, 2]);
+  });
+
   test('counts no deleted messages, and none of topics that the user may not read', async () => {
     const { documents, messages } = at.engine;
     const team = await documents.insert(teams, newTeam(newId()));

@@ -47,4 +47,6 @@ export interface PushLimits {
   readonly receiptAfterMs: number;
   /** The update interval of a summary while more messages arrive. */
   readonly renewalMs: number;
+  /** Pushes of older messages have no badge, so that counting does not slow a notifier that lags. */
+  readonly badgeAgeMsMax: number;
 }

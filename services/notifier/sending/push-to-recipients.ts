@@ -13,9 +13,6 @@ import { recordOutcomes } from './record-outcomes.ts';
 import { pushIdsOf, sendPush, type Attempt, type PushResults, type PushTarget, type Sending } from './send-push.ts';
 import { unreadBadges } from './unread-badges.ts';
 
-/** Pushes of older messages have no badge, so that counting does not slow a notifier that lags. */
-const badgeAgeMsMax = 3_000;
-
 /**
  * A page at a slow provider can take minutes; without a new check, users who lost access or a device's next owner would
  * get pushes.
@@ -99,7 +96,7 @@ async function planPush(
   const collected = await collectForDigests(deps, push, reached, attempt);
   const immediate = reached.filter(({ subscriptionId }) => !collected.has(subscriptionId));
   const heldBack = await holdBack(deps, push, immediate, attempt);
-  const isLate = deps.clock() - message.timestamp > badgeAgeMsMax;
+  const isLate = deps.clock() - message.timestamp > deps.limits.badgeAgeMsMax;
   const counted = isLate ? [] : immediate.filter((one) => !heldBack.has(one.subscriptionId) && hasBadge(one));
   const badges = await unreadBadges(
     deps,

@@ -80,6 +80,7 @@ describe(`a push, ${engineUnderTest}`, () => {
       retryForMs: 60_000,
       receiptAfterMs: 60_000,
       renewalMs: 1_000,
+      badgeAgeMsMax: 600_000,
     },
     closing: new AbortController().signal,
   });
