@@ -24,3 +24,31 @@ export function patchOnce<T extends object>(object: T, apply: (object: T) => voi
   apply(object);
   Object.defineProperty(object, patched, { value: true });
 }
+
+/**
+ * Replaces the function that a file of a library exports, unless that was done before. Returns whether it is replaced:
+ * not if this version lacks one of the files, or if the one that uses the function has already loaded it.
+ */
+export function replaceExport<T extends (...args: never[]) => unknown>(
+  load: NodeJS.Require,
+  file: string,
+  { usedBy, replace }: { readonly usedBy: string; readonly replace: (former: T) => T },
+): boolean {
+  const former = libraryFile<T>(load, file);
+  if (typeof former !== 'function') return false;
+  if (patched in former) return true;
+  const [module, user] = [file, usedBy].map((name) => load.cache[pathOf(load, name) ?? '']);
+  if (module === undefined || user !== undefined || pathOf(load, usedBy) === undefined) return false;
+  const replacement = replace(former);
+  patchOnce(replacement, () => undefined);
+  module.exports = replacement;
+  return true;
+}
+
+function pathOf(load: NodeJS.Require, file: string): string | undefined {
+  try {
+    return load.resolve(file);
+  } catch {
+    return undefined;
+  }
+}

@@ -7,6 +7,7 @@ import { KafkaAdmin } from './kafka-admin.ts';
 import { GrowingPartitions } from './growing-partitions.ts';
 import { kafkaClientLog, type KafkaConnection, type KafkaContext } from './kafka-client.ts';
 import { calmKafkaTimers } from './patches/calm-kafka-timers.ts';
+import { useFastRecordEncoder } from './patches/fast-record-encoder.ts';
 import { stopKafkaFetchers } from './patches/stop-kafka-fetchers.ts';
 import { listGroupMembers, removeGroupMember } from './kafka-group.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
@@ -48,6 +49,8 @@ const responseTimeoutMs = 2_000;
  * unreachable for ten seconds or reject the login for a second.
  */
 export async function openKafkaEventLog(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
+  // First, because the others load the file that uses the encoder.
+  if (!useFastRecordEncoder()) options.log.debug('kafkajs has unexpected internals: records will use more CPU time');
   if (!calmKafkaTimers())
     options.log.debug('kafkajs has unexpected internals: idle connections will use more CPU time');
   if (!stopKafkaFetchers())
