@@ -185,6 +185,9 @@ type RecordValue = {
   ]?: unknown;
 };
 
+/** Created once, because that costs more than the parsing of most records. */
+const actionsSchema = z.array(actionSchema);
+
 /** The fields that records of earlier versions do not have. */
 function parseAdditions(json: RecordValue): MessageExtras & Pick<Message, 'publishedBy'> {
   const acknowledgedBy = parseActorJson(json, 'acknowledged_by');
@@ -221,7 +224,7 @@ const isBoolean = (value: unknown): value is boolean => typeof value === 'boolea
 const isPriority = (value: unknown): value is Priority =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 5;
 const isTags = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
-const isActions = (value: unknown): value is MessageAction[] => z.array(actionSchema).safeParse(value).success;
+const isActions = (value: unknown): value is MessageAction[] => actionsSchema.safeParse(value).success;
 const isActor = (value: unknown): value is ActorJson => actorSchema.safeParse(value).success;
 
 function expected<T>(field: string, value: unknown, is: (value: unknown) => value is T): T {
