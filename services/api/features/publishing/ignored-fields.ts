@@ -11,7 +11,11 @@ const ignoredAliases = {
   firebase: ['x-firebase', 'firebase'],
 } as const;
 
-const fields = Object.entries(ignoredAliases);
+type IgnoredField = keyof typeof ignoredAliases;
+const fields = Object.keys(ignoredAliases) as IgnoredField[];
+const fieldByName: ReadonlyMap<string, IgnoredField> = new Map(
+  fields.flatMap((field) => ignoredAliases[field].map((name) => [name, field] as const)),
+);
 
 const ofJson = z.unknown().optional().describe('Has no effect: `X-Ignored` of the response names it.');
 
@@ -23,11 +27,11 @@ export const ignoredJsonFields = {
   call: ofJson,
   cache: ofJson,
   firebase: ofJson,
-} satisfies Record<keyof typeof ignoredAliases, z.ZodType>;
+} satisfies Record<IgnoredField, z.ZodType>;
 
 /** For the OpenAPI document. */
 export const ignoredHeader = {
-  'X-Ignored': `The sent fields of ntfy that Tocsin does not support, comma-separated: ${fields.map(([field]) => `\`${field}\``).join(', ')}. Absent without such fields.`,
+  'X-Ignored': `The sent fields of ntfy that Tocsin does not support, comma-separated: ${fields.map((field) => `\`${field}\``).join(', ')}. Absent without such fields.`,
 };
 
 /**
@@ -38,12 +42,15 @@ export function headerOfIgnored(
   { headers, query }: Pick<FieldSources, 'headers' | 'query'>,
   json: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, string>> {
-  const sent = fields.filter(
-    ([field, names]) =>
-      isGiven(json[field]) ||
-      names.some((name) => isGiven(headers[name]) || (query.size > 0 && query.get(name)?.some(isGiven) === true)),
-  );
-  return sent.length === 0 ? {} : { 'X-Ignored': sent.map(([field]) => field).join(',') };
+  const given = new Set(fields.filter((field) => isGiven(json[field])));
+  for (const name of Object.keys(headers)) if (isGiven(headers[name])) addFieldOf(name, given);
+  for (const [name, values] of query) if (values.some(isGiven)) addFieldOf(name, given);
+  return given.size === 0 ? {} : { 'X-Ignored': fields.filter((field) => given.has(field)).join(',') };
+}
+
+function addFieldOf(name: string, given: Set<IgnoredField>): void {
+  const field = fieldByName.get(name);
+  if (field !== undefined) given.add(field);
 }
 
 const isGiven = (value: unknown): boolean =>

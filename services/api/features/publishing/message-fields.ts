@@ -51,10 +51,14 @@ const singleNames: ReadonlySet<string> = new Set(
   Object.entries(aliases).flatMap(([field, names]) => (field === 'tags' ? [] : names)),
 );
 
+const allNames: ReadonlySet<string> = new Set(Object.values(aliases).flat());
+
 export interface FieldSources {
   readonly headers: IncomingHttpHeaders;
   /** By lower-case name, like headers. */
   readonly query: ReadonlyMap<string, readonly string[]>;
+  /** Whether a header or parameter names a field. Most publishes have none, and then need not look for each. */
+  readonly hasFields: boolean;
   /** The raw request target, to see the query's bytes before decoding. */
   readonly url: string;
   /** The time of the request, to which a delay is relative. */
@@ -63,9 +67,12 @@ export interface FieldSources {
 
 /** The sources of fields outside the body. Throws 422 for a repeated parameter that allows only one value. */
 export function sourcesOf({ request, searchParams, now }: RequestContext): FieldSources {
+  const { headers } = request;
+  const query = searchParams.size === 0 ? noQuery : readQuery(searchParams);
   return {
-    headers: request.headers,
-    query: searchParams.size === 0 ? noQuery : readQuery(searchParams),
+    headers,
+    query,
+    hasFields: query.size > 0 || Object.keys(headers).some((name) => allNames.has(name)),
     url: request.url ?? '',
     now,
   };
@@ -91,6 +98,7 @@ const invalid = (field: string, fault: string) => new AppError('unprocessable', 
 
 /** Returns the field from headers, then from the query; undefined if neither has it. */
 export function fieldOf(sources: FieldSources, field: Field): string | undefined {
+  if (!sources.hasFields) return undefined;
   for (const name of aliases[field]) {
     const value = sources.headers[name];
     if (typeof value !== 'string' || value.trim() === '') continue;
