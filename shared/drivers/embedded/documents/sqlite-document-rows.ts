@@ -41,12 +41,19 @@ function allRows(statement: StatementSync, params: readonly SQLInputValue[]): Ro
 }
 
 export function rowOf({ statement }: TableAccess, table: DocumentTable, id: string): Row | undefined {
-  return firstRow(statement(`SELECT ${table.columnList} FROM ${table.name} WHERE id = ?`), [id]);
+  return firstRow(statement(table.byId), [id]);
 }
 
-export function rowsOf({ statement }: TableAccess, table: DocumentTable, ids: readonly string[]): Row[] {
+/** Reading fewer rows one by one is faster than a join with the IDs (measured). */
+const joinedMin = 3;
+
+export function rowsOf(access: TableAccess, table: DocumentTable, ids: readonly string[]): Row[] {
+  if (ids.length < joinedMin) {
+    const rows = [...new Set(ids)].map((id) => rowOf(access, table, id));
+    return rows.filter((row) => row !== undefined);
+  }
   const sql = `SELECT ${table.columnList} FROM ${table.name} WHERE id IN (SELECT value FROM json_each(?))`;
-  return allRows(statement(sql), [JSON.stringify(ids)]);
+  return allRows(access.statement(sql), [JSON.stringify(ids)]);
 }
 
 /** Skipping fewer rows than this is faster than a join (measured). */

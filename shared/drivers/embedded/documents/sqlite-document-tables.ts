@@ -9,6 +9,8 @@ export interface DocumentTable {
   /** ID, version and the declared fields, in row order. */
   readonly columns: readonly Column[];
   readonly columnList: string;
+  /** The statement that reads the row of an ID. */
+  readonly byId: string;
 }
 
 export interface Column {
@@ -38,24 +40,43 @@ export const indexName = (collection: AnyCollection, index: string): string =>
 
 export function documentTable(collection: AnyCollection): DocumentTable {
   checkCollection(collection);
-  const declared = Object.entries(collection.fields).map(([field, kind]) => ({ field, kind, name: columnName(field) }));
+  const declared = Object.keys(collection.fields).map((field) => columnOf(collection, field));
   const columns: Column[] = [
     { field: 'id', kind: 'text', name: '"id"' },
     { field: 'version', kind: 'integer', name: '"version"' },
     ...declared,
   ];
-  return {
-    collection,
-    name: documentTableName(collection),
-    columns,
-    columnList: columns.map(({ name }) => name).join(', '),
-  };
+  return tableWith(collection, columns);
 }
+
+function tableWith(collection: AnyCollection, columns: readonly Column[]): DocumentTable {
+  const name = documentTableName(collection);
+  const columnList = columns.map((column) => column.name).join(', ');
+  return { collection, name, columns, columnList, byId: `SELECT ${columnList} FROM ${name} WHERE id = ?` };
+}
+
+const columnOf = (collection: AnyCollection, field: string): Column => ({
+  field,
+  kind: kindOf(collection, field),
+  name: columnName(field),
+});
+
+/** The views of each table, by their fields; the code names few lists of fields. */
+const viewsOf = new WeakMap<DocumentTable, Map<string, DocumentTable>>();
 
 /** Returns a view of the table with only these columns, in this order. Throws for an undeclared field. */
 export function withColumns(table: DocumentTable, fields: readonly string[]): DocumentTable {
-  const columns = fields.map((field) => ({ field, kind: kindOf(table.collection, field), name: columnName(field) }));
-  return { ...table, columns, columnList: columns.map(({ name }) => name).join(', ') };
+  const known = viewsOf.get(table) ?? new Map<string, DocumentTable>();
+  viewsOf.set(table, known);
+  const key = fields.join();
+  const view =
+    known.get(key) ??
+    tableWith(
+      table.collection,
+      fields.map((field) => columnOf(table.collection, field)),
+    );
+  known.set(key, view);
+  return view;
 }
 
 /**
