@@ -3,13 +3,15 @@ import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { NewJob } from '@tocsin/shared/ports/job-queue.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
-import { expandMessages, recipientLookup } from './expand-message.ts';
+import { expandMessages, recipientLookup, type ExpandDeps } from './expand-message.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
 
 describe(`expand messages to jobs, ${engineUnderTest}`, () => {
   let at: PushInstallation;
+  let hasRecipients: ExpandDeps['hasRecipients'];
   beforeEach(async () => {
     at = await openPushInstallation(enginesUnderTest());
+    hasRecipients = recipientLookup(at.engine);
   });
   afterEach(() => at.close());
 
@@ -29,7 +31,7 @@ describe(`expand messages to jobs, ${engineUnderTest}`, () => {
         clock: at.clock,
         documents: at.engine.documents,
         jobQueue,
-        hasRecipients: recipientLookup(at.engine.deliveries),
+        hasRecipients,
       },
       { records, signal: new AbortController().signal },
     );

@@ -12,9 +12,12 @@ import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { withTrace } from '@tocsin/shared/domain/trace-context.ts';
 import { batchCheck } from '@tocsin/shared/async/batch-loader.ts';
+import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
+import { ReadCache } from '@tocsin/shared/documents/read-cache.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Deliveries } from '@tocsin/shared/ports/deliveries.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import type { RecordBatch } from '@tocsin/shared/ports/event-log.ts';
 import { followEdits } from './escalation/follow-edits.ts';
@@ -32,12 +35,26 @@ export interface ExpandDeps {
 /** Topics per query. */
 const lookupsMax = 500;
 
+const cachedTopicsMax = 20_000;
+
+type RecipientEngine = Pick<Engine, 'storage'> & { readonly deliveries: Pick<Deliveries, 'topicsWithRecipients'> };
+
 /** The pause between checks whether the queue has room. */
 const roomPauseMs = 250;
 
-/** Whether topics have subscribers with notifications. The batches of all partitions share queries. */
-export function recipientLookup(deliveries: Pick<Deliveries, 'topicsWithRecipients'>): ExpandDeps['hasRecipients'] {
-  return batchCheck((topicIds) => deliveries.topicsWithRecipients(topicIds), lookupsMax);
+/**
+ * Whether topics have subscribers with notifications. The batches of all partitions share queries; answers are cached
+ * until a subscription changes, if the store reports changes.
+ */
+export function recipientLookup({ deliveries, storage }: RecipientEngine): ExpandDeps['hasRecipients'] {
+  const cache = new ReadCache<boolean>({
+    storage,
+    collections: [subscriptions],
+    sizeOf: () => 1,
+    sizeMax: cachedTopicsMax,
+  });
+  const hasRecipients = batchCheck<string>((topicIds) => deliveries.topicsWithRecipients(topicIds), lookupsMax);
+  return (topicId) => cache.get(topicId, () => hasRecipients(topicId));
 }
 
 /**
@@ -46,8 +63,8 @@ export function recipientLookup(deliveries: Pick<Deliveries, 'topicsWithRecipien
  * repeated batch adds the same jobs, which the queue ignores by their IDs. Waits while the queue has no room, so that
  * the records wait in the log.
  *
- * Looks up whether topics have recipients without a cache: all messages of the batch are older than the result,
- * whereas a cached `no` would lose the first message after a subscription.
+ * All messages of the batch are older than the answer whether their topic has recipients: an older `no` would lose the
+ * first message after a subscription.
  */
 export async function expandMessages(
   { clock, documents, jobQueue, hasRecipients }: ExpandDeps,

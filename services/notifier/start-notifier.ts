@@ -139,15 +139,16 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     }
     workers.push(await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents }));
     const { documents, jobQueue } = engine;
-    const expanding = { clock, documents, jobQueue, hasRecipients: recipientLookup(engine.deliveries) };
+    const expanding = { clock, documents, jobQueue, hasRecipients: recipientLookup(engine) };
     const escalating = { ...deps, engine, retentionDays: retentionDaysOf(options.config) };
     workers.push(startSweep(deps, 'escalations', () => sweepEscalations(escalating)));
     workers.push(startSweep(deps, 'digests', () => sweepDigests(deps)));
     const client = laterSinkClient({ policy: sinkPolicyOf(options.config) });
     own.add(() => client.close());
     const sinks = startSinks({
-      requests: sinkRequests(registry),
       ...deps,
+      engine,
+      requests: sinkRequests(registry),
       history: new History(engine.messages, clock),
       client,
       limits: { ...sinkTimes, ...options.sinkTimes },

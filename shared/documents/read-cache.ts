@@ -1,4 +1,4 @@
-import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
+import type { StorageFeatures } from '../ports/engine.ts';
 
 export interface ReadCacheOptions<V> {
   readonly storage: Pick<StorageFeatures, 'changeStamp'>;

@@ -1,7 +1,7 @@
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { ReadCache } from './read-cache.ts';
+import { ReadCache } from '@tocsin/shared/documents/read-cache.ts';
 
 /** Complete listings of topics in order; null if a listing is too long. */
 export type TopicListings = ReadCache<readonly Topic[] | null>;

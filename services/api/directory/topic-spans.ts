@@ -2,7 +2,7 @@ import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { teamMembers } from '@tocsin/shared/collections/teams.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { ReadCache } from './read-cache.ts';
+import { ReadCache } from '@tocsin/shared/documents/read-cache.ts';
 
 /** Topics of one query. */
 export interface TopicSpan {

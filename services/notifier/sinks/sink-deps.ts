@@ -8,7 +8,7 @@ import type { SinkClient } from './sink-client.ts';
 
 /** The dependencies of sinks. */
 export interface SinkDeps {
-  readonly engine: Pick<Engine, 'documents' | 'messages' | 'jobQueue'>;
+  readonly engine: Pick<Engine, 'documents' | 'messages' | 'jobQueue' | 'storage'>;
   readonly history: History;
   readonly client: Pick<SinkClient, 'post'>;
   readonly clock: Clock;

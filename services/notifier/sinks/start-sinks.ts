@@ -32,7 +32,7 @@ export interface Sinks {
  */
 export function startSinks(deps: SinkDeps): Sinks {
   const { documents } = deps.engine;
-  const hasSinks = sinkTopicLookup(documents);
+  const hasSinks = sinkTopicLookup(deps.engine);
   const active = new Set<string>();
   const client = watchedClient(deps.client);
   const turns = new Set<Promise<void>>();

@@ -1,20 +1,32 @@
 import { batchCheck } from '../../async/batch-loader.ts';
 import { sinks, sinkTopics } from '../../collections/sinks/sinks.ts';
+import { ReadCache } from '../../documents/read-cache.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { sinkLimits, type Sink } from '../../domain/sinks/sink.ts';
 import type { Documents } from '../../ports/documents.ts';
+import type { Engine } from '../../ports/engine.ts';
 
+type SinkLookupEngine = { readonly documents: Pick<Documents, 'pick'> } & Pick<Engine, 'storage'>;
 type WakeDocuments = Pick<Documents, 'find' | 'get' | 'raise' | 'update'>;
 
 /** IDs per lookup: the port's limit. */
 const topicsPerLookup = 1_000;
 
-/** Whether topics have or had sinks. Calls of one tick share a query. */
-export function sinkTopicLookup(documents: Pick<Documents, 'pick'>): (topicId: string) => Promise<boolean> {
-  return batchCheck(
+const cachedTopicsMax = 20_000;
+
+/** Whether topics have or had sinks. Calls of one tick share a query; answers are cached until a change. */
+export function sinkTopicLookup({ documents, storage }: SinkLookupEngine): (topicId: string) => Promise<boolean> {
+  const cache = new ReadCache<boolean>({
+    storage,
+    collections: [sinkTopics],
+    sizeOf: () => 1,
+    sizeMax: cachedTopicsMax,
+  });
+  const isSinkTopic = batchCheck<string>(
     async (topicIds) => (await documents.pick(sinkTopics, topicIds, [])).map(({ id }) => id),
     topicsPerLookup,
   );
+  return (topicId) => cache.get(topicId, () => isSinkTopic(topicId));
 }
 
 /**

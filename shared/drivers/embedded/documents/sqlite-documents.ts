@@ -81,6 +81,7 @@ type Named = { readonly name: string };
 class Stamps {
   readonly #dataVersion: StatementSync;
   readonly #writes = new Map<string, number>();
+  #version: unknown;
 
   constructor(db: DatabaseSync) {
     this.#dataVersion = db.prepare('PRAGMA data_version');
@@ -92,10 +93,16 @@ class Stamps {
   }
 
   of(collections: readonly Named[]): string {
-    return [
-      this.#dataVersion.get()!['data_version'],
-      ...collections.map(({ name }) => this.#writes.get(name) ?? 0),
-    ].join(' ');
+    return [this.#currentVersion(), ...collections.map(({ name }) => this.#writes.get(name) ?? 0)].join(' ');
+  }
+
+  /** Reads the version once per turn of the event loop, because it costs as much as a small query. */
+  #currentVersion(): unknown {
+    if (this.#version === undefined) {
+      this.#version = this.#dataVersion.get()!['data_version'];
+      queueMicrotask(() => (this.#version = undefined));
+    }
+    return this.#version;
   }
 }
 
