@@ -10,6 +10,7 @@ export function describeReadsById(at: () => Documents): void {
     await at().insert(things, newThing(here));
     expect(await at().get(things, gone)).toBeNull();
     expect((await at().getMany(things, [gone, here, here])).map(({ id }) => id)).toEqual([here]);
+    expect((await at().getMany(things, [here, here])).map(({ id }) => id)).toEqual([here]);
     expect(await at().getMany(things, [])).toEqual([]);
   });
 
@@ -21,7 +22,8 @@ export function describeReadsById(at: () => Documents): void {
     expect(
       await at().pick(things, [gone, here.id, here.id], ['rank', 'extra', 'isActive', 'score', 'version']),
     ).toEqual([{ id: here.id, rank: 7, extra: { a: [1] }, isActive: here.isActive, score: null, version: 1 }]);
-    expect(await at().pick(things, [here.id], [])).toEqual([{ id: here.id }]);
+    expect(await at().pick(things, [here.id, here.id], [])).toEqual([{ id: here.id }]);
+    expect(await at().pick(things, [gone], [])).toEqual([]);
     expect(await at().pick(things, [], ['rank'])).toEqual([]);
     await expect(at().pick(things, [here.id], ['unknown' as 'rank'])).rejects.toThrow('field unknown is not declared');
   });
