@@ -67,7 +67,7 @@ function run(
         cwd: dir,
         env: { PATH: `${join(root, 'node_modules/.bin')}:${PATH}`, HOME: dir, ...env },
         maxBuffer: 1e8,
-        timeout: 280_000,
+        timeout: 580_000,
       },
       (error, out, err) => {
         resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err });
@@ -133,5 +133,5 @@ describeWithEngines('docs/cluster.md', ({ kafkaBrokers, mongoUrl, redisUrl }) =>
     }).toEqual({ code: 0, last: '', err: '', logs: [] });
     expect(readdirSync(dir)).toEqual(expect.arrayContaining(['tocsin.backup', 'before-upgrade.backup']));
     printMeasurements('cluster page', { blocks: commands.length, ms: performance.now() - begunAt });
-  }, 300_000);
+  }, 600_000);
 });

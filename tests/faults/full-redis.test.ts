@@ -20,7 +20,7 @@ const limitBytes = 24_000_000;
 const backlog = 3_200;
 const freePart = 0.16;
 const publishersMax = 50;
-const patienceMs = 60_000;
+const patienceMs = 180_000;
 
 describeWithEngines('pushes while Redis has no free memory', (engines) => {
   let own: Closers;
