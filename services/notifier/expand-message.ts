@@ -11,9 +11,8 @@ import type { PageName } from '@tocsin/shared/domain/escalation/escalation-state
 import type { LogRecord } from '@tocsin/shared/domain/messages/log-record.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import { withTrace } from '@tocsin/shared/domain/trace-context.ts';
-import { batchCheck } from '@tocsin/shared/async/batch-loader.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
-import { ReadCache } from '@tocsin/shared/documents/read-cache.ts';
+import { topicCheck } from '@tocsin/shared/operations/topics/topic-check.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Deliveries } from '@tocsin/shared/ports/deliveries.ts';
@@ -35,26 +34,19 @@ export interface ExpandDeps {
 /** Topics per query. */
 const lookupsMax = 500;
 
-const cachedTopicsMax = 20_000;
-
 type RecipientEngine = Pick<Engine, 'storage'> & { readonly deliveries: Pick<Deliveries, 'topicsWithRecipients'> };
 
 /** The pause between checks whether the queue has room. */
 const roomPauseMs = 250;
 
-/**
- * Whether topics have subscribers with notifications. The batches of all partitions share queries; answers are cached
- * until a subscription changes, if the store reports changes.
- */
+/** Whether topics have subscribers with notifications. The batches of all partitions share queries. */
 export function recipientLookup({ deliveries, storage }: RecipientEngine): ExpandDeps['hasRecipients'] {
-  const cache = new ReadCache<boolean>({
+  return topicCheck({
     storage,
     collections: [subscriptions],
-    sizeOf: () => 1,
-    sizeMax: cachedTopicsMax,
+    topicsMax: lookupsMax,
+    find: (topicIds) => deliveries.topicsWithRecipients(topicIds),
   });
-  const hasRecipients = batchCheck<string>((topicIds) => deliveries.topicsWithRecipients(topicIds), lookupsMax);
-  return (topicId) => cache.get(topicId, () => hasRecipients(topicId));
 }
 
 /**

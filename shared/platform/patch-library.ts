@@ -37,8 +37,9 @@ export function replaceExport<T extends (...args: never[]) => unknown>(
   const former = libraryFile<T>(load, file);
   if (typeof former !== 'function') return false;
   if (patched in former) return true;
-  const [module, user] = [file, usedBy].map((name) => load.cache[pathOf(load, name) ?? '']);
-  if (module === undefined || user !== undefined || pathOf(load, usedBy) === undefined) return false;
+  const module = load.cache[load.resolve(file)];
+  const userPath = pathOf(load, usedBy);
+  if (module === undefined || userPath === undefined || load.cache[userPath] !== undefined) return false;
   const replacement = replace(former);
   patchOnce(replacement, () => undefined);
   module.exports = replacement;

@@ -1,6 +1,5 @@
-import { batchCheck } from '../../async/batch-loader.ts';
 import { sinks, sinkTopics } from '../../collections/sinks/sinks.ts';
-import { ReadCache } from '../../documents/read-cache.ts';
+import { topicCheck } from '../topics/topic-check.ts';
 import { retryStale } from '../../documents/retry-stale.ts';
 import { sinkLimits, type Sink } from '../../domain/sinks/sink.ts';
 import type { Documents } from '../../ports/documents.ts';
@@ -12,21 +11,14 @@ type WakeDocuments = Pick<Documents, 'find' | 'get' | 'raise' | 'update'>;
 /** IDs per lookup: the port's limit. */
 const topicsPerLookup = 1_000;
 
-const cachedTopicsMax = 20_000;
-
-/** Whether topics have or had sinks. Calls of one tick share a query; answers are cached until a change. */
+/** Whether topics have or had sinks. */
 export function sinkTopicLookup({ documents, storage }: SinkLookupEngine): (topicId: string) => Promise<boolean> {
-  const cache = new ReadCache<boolean>({
+  return topicCheck({
     storage,
     collections: [sinkTopics],
-    sizeOf: () => 1,
-    sizeMax: cachedTopicsMax,
+    topicsMax: topicsPerLookup,
+    find: async (topicIds) => (await documents.pick(sinkTopics, topicIds, [])).map(({ id }) => id),
   });
-  const isSinkTopic = batchCheck<string>(
-    async (topicIds) => (await documents.pick(sinkTopics, topicIds, [])).map(({ id }) => id),
-    topicsPerLookup,
-  );
-  return (topicId) => cache.get(topicId, () => isSinkTopic(topicId));
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   parseTitle,
   sourcesOf,
   textField,
+  type FieldSources,
   type MessageFields,
 } from './message-fields.ts';
 import { parseFields } from '../../http/message-extras/parse-fields.ts';
@@ -98,14 +99,15 @@ export function publishJson(deps: PublishDeps, method: 'POST' | 'PUT'): Route {
     async handle(context) {
       const json = await readJson(context);
       const topic = await loadWritableTopic(deps, context.caller, json.topic);
-      const fields = mergeFields(context, json);
+      const sources = sourcesOf(context);
+      const fields = mergeFields(sources, json);
       const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
       const published = await publishMessage(deps, context.caller, { topic, fields, idempotencyKey });
       const body = {
         ...(await publishedJson(deps, context.caller, { published, topic })),
         ...ntfyFieldsOf(published.message),
       };
-      return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context), json) });
+      return publishReply(published, { body, ignored: headerOfIgnored(sources, json) });
     },
   });
 }
@@ -122,8 +124,7 @@ const givenText = (value: string | number | null | undefined): string | undefine
   value === undefined || value === null || value === '' ? undefined : String(value);
 
 /** Headers and query supply fields that are absent or null in the JSON; present fields take precedence. */
-function mergeFields(context: RequestContext, json: JsonPublish): MessageFields {
-  const sources = sourcesOf(context);
+function mergeFields(sources: FieldSources, json: JsonPublish): MessageFields {
   return parseFields({
     message: () => parseText(json.message ?? textField(sources)),
     title: () => parseTitle(json.title ?? fieldOf(sources, 'title')),

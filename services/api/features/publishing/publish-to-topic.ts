@@ -9,7 +9,15 @@ import { decodeUtf8, readBody } from '../../http/read-body.ts';
 import { messageView } from '../../http/load-topic.ts';
 import { headerOfIgnored, ignoredHeader } from './ignored-fields.ts';
 import { loadWritableTopic } from './load-writable-topic.ts';
-import { fieldOf, parseText, sideFields, sourcesOf, textField, type MessageFields } from './message-fields.ts';
+import {
+  fieldOf,
+  parseText,
+  sideFields,
+  sourcesOf,
+  textField,
+  type FieldSources,
+  type MessageFields,
+} from './message-fields.ts';
 import { parseFields } from '../../http/message-extras/parse-fields.ts';
 import { publishMessage, type Published, type PublishDeps } from './publish-message.ts';
 import { publishedMeaning, publishErrors, replayedHeader, textPublishInputs } from './publish-inputs.ts';
@@ -62,20 +70,20 @@ export async function publishText(
   context: RequestContext,
   { topic, fields, more }: TextPublish,
 ): Promise<Reply> {
-  const input = { ...(await readFields(context)), ...fields };
-  const idempotencyKey = parseIdempotencyKey(context.request.headers['idempotency-key']);
+  const bytes = await readBody(context.request);
+  const sources = sourcesOf(context);
+  const input = { ...readFields(bytes, sources), ...fields };
+  const idempotencyKey = parseIdempotencyKey(sources.headers['idempotency-key']);
   const published = await publishMessage(deps, context.caller, { topic, fields: input, idempotencyKey });
   const body = { ...(await publishedJson(deps, context.caller, { published, topic })), ...more?.(published.message) };
-  return publishReply(published, { body, ignored: headerOfIgnored(sourcesOf(context)) });
+  return publishReply(published, { body, ignored: headerOfIgnored(sources) });
 }
 
 /** The fields of a publish whose body is the text or, with a template, a webhook. */
-async function readFields(context: RequestContext): Promise<MessageFields> {
-  const bytes = await readBody(context.request);
-  const sources = sourcesOf(context);
+function readFields(bytes: Buffer, sources: FieldSources): MessageFields {
   const template = fieldOf(sources, 'template');
   if (template !== undefined) {
-    const rendered = renderTemplate(template, bytes, context.request.headers);
+    const rendered = renderTemplate(template, bytes, sources.headers);
     return parseFields({ message: () => rendered.message, ...sideFields(sources, rendered) });
   }
   return parseFields({

@@ -40,42 +40,26 @@ export const indexName = (collection: AnyCollection, index: string): string =>
 
 export function documentTable(collection: AnyCollection): DocumentTable {
   checkCollection(collection);
-  const declared = Object.keys(collection.fields).map((field) => columnOf(collection, field));
-  const columns: Column[] = [
-    { field: 'id', kind: 'text', name: '"id"' },
-    { field: 'version', kind: 'integer', name: '"version"' },
-    ...declared,
-  ];
-  return tableWith(collection, columns);
+  return tableWith(collection, ['id', 'version', ...Object.keys(collection.fields)]);
 }
 
-function tableWith(collection: AnyCollection, columns: readonly Column[]): DocumentTable {
+function tableWith(collection: AnyCollection, fields: readonly string[]): DocumentTable {
   const name = documentTableName(collection);
+  const columns = fields.map((field) => ({ field, kind: kindOf(collection, field), name: columnName(field) }));
   const columnList = columns.map((column) => column.name).join(', ');
   return { collection, name, columns, columnList, byId: `SELECT ${columnList} FROM ${name} WHERE id = ?` };
 }
-
-const columnOf = (collection: AnyCollection, field: string): Column => ({
-  field,
-  kind: kindOf(collection, field),
-  name: columnName(field),
-});
 
 /** The views of each table, by their fields; the code names few lists of fields. */
 const viewsOf = new WeakMap<DocumentTable, Map<string, DocumentTable>>();
 
 /** Returns a view of the table with only these columns, in this order. Throws for an undeclared field. */
 export function withColumns(table: DocumentTable, fields: readonly string[]): DocumentTable {
-  const known = viewsOf.get(table) ?? new Map<string, DocumentTable>();
-  viewsOf.set(table, known);
+  const views = viewsOf.get(table) ?? new Map<string, DocumentTable>();
+  viewsOf.set(table, views);
   const key = fields.join();
-  const view =
-    known.get(key) ??
-    tableWith(
-      table.collection,
-      fields.map((field) => columnOf(table.collection, field)),
-    );
-  known.set(key, view);
+  const view = views.get(key) ?? tableWith(table.collection, fields);
+  views.set(key, view);
   return view;
 }
 
