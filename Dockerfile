@@ -1,5 +1,5 @@
-# One image for all four services; the command selects the service. Node runs the TypeScript sources directly. Only the
-# console is built, with packages that the image does not contain.
+# One image for all four services; the command selects the service. The console and the programs are built with packages
+# that the image does not contain.
 FROM node:24-slim AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -20,6 +20,16 @@ COPY tsconfig.json ./
 COPY console console
 RUN node console/build.ts --out console/dist/image
 
+FROM manifests AS programs
+RUN npm ci --omit=dev --ignore-scripts
+COPY tools/build tools/build
+COPY shared shared
+COPY simulators simulators
+COPY services services
+COPY cli cli
+COPY clients clients
+RUN node tools/build/main.ts
+
 FROM manifests AS packages
 # Omits optional packages, which contain a Node binary that the image already has. No package needs an install script.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --workspace=@tocsin/api --workspace=@tocsin/fanout \
@@ -34,17 +44,19 @@ WORKDIR /app
 # In the image, the runtime user owns only the data directory.
 RUN mkdir /data && chown node:node /data
 COPY --from=packages /app/node_modules node_modules
-COPY package.json ./
+COPY package.json package-lock.json ./
 COPY shared shared
 COPY simulators simulators
 COPY services services
 COPY cli cli
 COPY clients clients
 COPY --from=console /app/console/dist console/dist
+# Without a build of exactly these sources, the programs run from the sources.
+COPY --from=programs /app/dist dist
 # Node keeps a cache per user, so the runtime user fills it; afterwards only root can write it.
 RUN mkdir -p -m 777 "$NODE_COMPILE_CACHE"
 USER node
-RUN node --eval "for (const file of ['cli/commands/start-roles', 'shared/drivers/embedded/open-embedded', 'shared/drivers/cluster/open-cluster']) import('/app/' + file + '.ts')"
+RUN node --eval "for (const file of fs.globSync('/app/dist/*/{start,open}-*.js')) import(file)"
 USER root
 RUN chown -R root:root "$NODE_COMPILE_CACHE" && chmod -R u=rwX,go=rX "$NODE_COMPILE_CACHE"
 USER node

@@ -7,6 +7,7 @@ export default tseslint.config(
     ignores: [
       '**/node_modules/',
       '**/data/',
+      'dist/',
       'console/dist/',
       'clients/typescript/dist/',
       'clients/typescript/src/openapi.ts',

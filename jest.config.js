@@ -3,8 +3,8 @@ const base = {
   rootDir: import.meta.dirname,
   testEnvironment: '<rootDir>/tools/jest/leak-guard-environment.cjs',
   extensionsToTreatAsEsm: ['.ts'],
-  // A second package of the same name.
-  modulePathIgnorePatterns: ['<rootDir>/clients/typescript/dist/'],
+  // A second package of the same name, and the built programs.
+  modulePathIgnorePatterns: ['<rootDir>/clients/typescript/dist/', '<rootDir>/dist/'],
   transform: { '\\.ts$': '<rootDir>/tools/jest/strip-types.cjs' },
 };
 

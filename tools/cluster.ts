@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildPrograms } from './build/build-programs.ts';
 import { missingPrograms } from './engines/missing-programs.ts';
 import { startEngines } from './engines/start-engines.ts';
 import { startClusterStack } from './stack/start-stack.ts';
@@ -14,6 +15,7 @@ async function runCluster(): Promise<void> {
   if (missing.length > 0) throw new Error(`Cannot install the engines: missing ${missing.join('; ')}`);
   const dir = join(import.meta.dirname, '../data/cluster');
   mkdirSync(dir, { recursive: true });
+  await buildPrograms();
   process.stderr.write('Starting Kafka, MongoDB and Redis …\n');
   const engines = await startEngines({ isForLong: true });
   try {

@@ -1,4 +1,3 @@
-import { runService } from '@tocsin/shared/runtime/run-service.ts';
-import { startApi } from './start-api.ts';
+import { runProgram } from '@tocsin/shared/runtime/program-build.ts';
 
-await runService('api', startApi);
+await runProgram('api', () => import('./program.ts'));

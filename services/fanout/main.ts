@@ -1,4 +1,3 @@
-import { runService } from '@tocsin/shared/runtime/run-service.ts';
-import { startFanout } from './start-fanout.ts';
+import { runProgram } from '@tocsin/shared/runtime/program-build.ts';
 
-await runService('fanout', startFanout);
+await runProgram('fanout', () => import('./program.ts'));

@@ -1,8 +1,3 @@
-import { idSource } from '@tocsin/shared/platform/ids.ts';
-import { runService } from '@tocsin/shared/runtime/run-service.ts';
-import { startNotifier } from './start-notifier.ts';
+import { runProgram } from '@tocsin/shared/runtime/program-build.ts';
 
-await runService('notifier', (deps) => {
-  const baseUrl = deps.config.BASE_URL ?? `http://${deps.config.HOST}:${deps.config.PORT}`;
-  return startNotifier({ ...deps, makeId: idSource(deps.clock), baseUrl, appUrl: deps.config.APP_URL ?? baseUrl });
-});
+await runProgram('notifier', () => import('./program.ts'));

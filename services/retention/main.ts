@@ -1,4 +1,3 @@
-import { runService } from '@tocsin/shared/runtime/run-service.ts';
-import { startRetention } from './start-retention.ts';
+import { runProgram } from '@tocsin/shared/runtime/program-build.ts';
 
-await runService('retention', startRetention);
+await runProgram('retention', () => import('./program.ts'));

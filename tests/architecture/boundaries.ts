@@ -101,7 +101,7 @@ export const boundaries: readonly Boundary[] = [
     mayImport: ['services/api/{access,erasure}', 'services/api/export', ...beneathFeatures],
   },
   {
-    of: 'services/api/{main,start-api,app,pages,routes,upgrade,*.test}.ts',
+    of: 'services/api/{main,program,start-api,app,pages,routes,upgrade,*.test}.ts',
     mayImport: ['services/api', ...sharedButDrivers],
   },
   { of: 'cli', mayImport: ['clients/typescript', 'services', ...sharedButDrivers, 'simulators'] },

@@ -1,6 +1,7 @@
 import { loadavg, availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildPrograms } from '../build/build-programs.ts';
 import type { BenchReport } from './bench-report.ts';
 import { fullSize, quickSize } from './bench-size.ts';
 import { marksOf } from './marks.ts';
@@ -76,6 +77,7 @@ async function main(args: string[]): Promise<number> {
     process.stderr.write(usage);
     return 2;
   }
+  await buildPrograms();
   const given = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
   const asked: Asked = {
     parts,

@@ -6,6 +6,7 @@ import { fastDir } from '../engines/fast-dir.ts';
 import { installEngines } from '../engines/install-engines.ts';
 import { missingPrograms } from '../engines/missing-programs.ts';
 import { reportProgress } from '../engines/report-progress.ts';
+import { buildPrograms } from '../build/build-programs.ts';
 import { closingLines, type SuiteResult } from './closing-lines.ts';
 import { groupsNamed, type Part } from './parts.ts';
 import { provideEngines, type ProvidedEngines } from './provide-engines.ts';
@@ -28,6 +29,7 @@ const main = async (): Promise<number> => {
     process.stdout.write(usage);
     return 0;
   }
+  await buildPrograms();
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => interrupt.abort());
   const result = await runSuite(groupsNamed(values.part), positionals, interrupt.signal);

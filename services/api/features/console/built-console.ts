@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { keepBuild } from '@tocsin/shared/runtime/keep-build.ts';
 
 const source = join(import.meta.dirname, '../../../../console');
 const built = join(source, 'dist');
@@ -21,7 +22,7 @@ export function withBuiltConsole<T>(use: (directory: string) => T): T {
   const directory = makeBuildDirectory();
   try {
     build(directory);
-    return use(keepBuild(directory, existing));
+    return use(kept(directory, existing));
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -64,20 +65,9 @@ function build(directory: string): void {
   if (status !== 0) throw new Error(`Could not build the console: ${stderr}`, { cause: error });
 }
 
-/** Returns the directory of the build. If another process built the same sources meanwhile, that is its directory. */
-function keepBuild(directory: string, target: string): string {
+/** Returns the directory of the build: `target`, if it can be written. */
+function kept(directory: string, target: string): string {
   if (!directory.startsWith(built)) return directory;
-  try {
-    renameSync(directory, target);
-  } catch (error) {
-    if (!existsSync(target)) throw error;
-  }
-  removeOldBuilds(target);
+  keepBuild(directory, target);
   return target;
-}
-
-/** Servers read their build when they start, so that no running server needs an old one. */
-function removeOldBuilds(current: string): void {
-  const old = readdirSync(built).filter((name) => !name.startsWith('.') && join(built, name) !== current);
-  for (const name of old) rmSync(join(built, name), { recursive: true, force: true });
 }
