@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import type { LogRecord, PlacedRecord } from '@tocsin/shared/domain/messages/log-record.ts';
+import { topicChannel } from '@tocsin/shared/domain/messages/channels.ts';
 import { storedReportsChannel } from '@tocsin/shared/domain/messages/stored-reports.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
@@ -27,6 +28,7 @@ test('a hanging bus delays only the batch that was sent to it', async () => {
     },
     bus: {
       isConnected: true,
+      isHeard: () => true,
       publish: (_, payloads) => {
         sent.push(...payloads.map((payload) => String((JSON.parse(payload) as { offset: number }).offset)));
         answers.push(Promise.withResolvers<void>());
@@ -71,6 +73,7 @@ test('reports to the waiting nodes as soon as the batch is stored, before the wa
       messages: { reconcile: () => stored.promise.then(() => []), moveWatermark: () => moved.promise },
       bus: {
         isConnected: true,
+        isHeard: () => true,
         publish: (channel, payloads) => {
           for (const payload of payloads) reports.push([channel, payload]);
           return Promise.resolve();
@@ -93,6 +96,38 @@ test('reports to the waiting nodes as soon as the batch is stored, before the wa
   );
   moved.resolve();
   await done;
+});
+
+test('publishes only to the channels that are heard', async () => {
+  const [heard, unheard] = [newId(), newId()];
+  const published: string[] = [];
+  const records = [unheard, heard].map((topicId, offset): PlacedRecord => {
+    const message = newMessage(topicId);
+    return { partition: 0, offset, record: { type: 'message', timestamp: message.timestamp, message } };
+  });
+  const beats = new PartitionBeats();
+  beats.assigned(0, 0, new AbortController().signal);
+  await fanOutBatch(
+    {
+      log,
+      clock: Date.now,
+      metrics: { delay: { observe: () => undefined } },
+      messages: {
+        reconcile: () => Promise.resolve(records.map((one) => ({ ...one, previousOffset: null }))),
+        moveWatermark: () => Promise.resolve(),
+      },
+      bus: {
+        isConnected: true,
+        isHeard: (channel) => channel === topicChannel(heard),
+        publish: (channel) => Promise.resolve(void published.push(channel)),
+      },
+      activity: { published: () => undefined },
+      beats,
+    },
+    { partition: 0, records, nextOffset: 2, signal: new AbortController().signal },
+  );
+  expect(published).toEqual([topicChannel(heard)]);
+  expect(beats.all).toMatchObject([{ offset: 1, missed: -1 }]);
 });
 
 test('beats stop with the partition, and name each assignment', () => {

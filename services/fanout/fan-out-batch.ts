@@ -12,7 +12,7 @@ import type { PartitionBeats } from './partition-beats.ts';
 
 export interface FanOutDeps {
   readonly messages: Pick<MessageIngest, 'reconcile' | 'moveWatermark'>;
-  readonly bus: Pick<PubSub, 'isConnected' | 'publish'>;
+  readonly bus: Pick<PubSub, 'isConnected' | 'publish' | 'isHeard'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Observes every publish. */
@@ -53,8 +53,8 @@ export async function fanOutBatch(deps: FanOutDeps, batch: RecordBatch): Promise
     deps.beats.missed(batch.partition, last);
     return;
   }
-  const sends = [...envelopesByTopic(reconciled)].map(([topicId, payloads]) =>
-    deps.bus.publish(topicChannel(topicId), payloads),
+  const sends = [...envelopesByChannel(deps.bus, reconciled)].map(([channel, payloads]) =>
+    deps.bus.publish(channel, payloads),
   );
   const sent = Promise.allSettled(sends).then((outcomes) => {
     const failed = outcomes.filter((send) => send.status === 'rejected');
@@ -77,18 +77,22 @@ function reportStored(bus: FanOutDeps['bus'], { partition, records, nextOffset }
     void bus.publish(storedReportsChannel(nodeId), [JSON.stringify(report)]).catch(() => undefined);
 }
 
-function envelopesByTopic(reconciled: readonly ReconciledRecord[]): Map<string, string[]> {
-  const byTopic = new Map<string, string[]>();
-  for (const {
-    offset,
-    previousOffset,
-    record: { type, timestamp, message },
-  } of reconciled) {
+/** The envelopes for the channels of topics that may have readers. */
+function envelopesByChannel(
+  bus: Pick<PubSub, 'isHeard'>,
+  reconciled: readonly ReconciledRecord[],
+): Map<string, string[]> {
+  const byChannel = new Map<string, string[]>();
+  for (const placed of reconciled) {
+    const { type, timestamp, message } = placed.record;
+    const channel = topicChannel(message.topicId);
+    if (!bus.isHeard(channel)) continue;
+    const { offset, previousOffset } = placed;
     // Omits the trace, which nodes do not read.
     const envelope: Envelope = { offset, previousOffset, record: { type, timestamp, message } };
-    const payloads = byTopic.get(message.topicId) ?? [];
+    const payloads = byChannel.get(channel) ?? [];
     payloads.push(JSON.stringify(envelope));
-    byTopic.set(message.topicId, payloads);
+    byChannel.set(channel, payloads);
   }
-  return byTopic;
+  return byChannel;
 }

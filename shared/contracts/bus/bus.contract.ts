@@ -104,6 +104,18 @@ function channels(open: () => Promise<Bus>, openTwo: () => Promise<[Bus, Bus]>):
     await eventually(() => expect(other.seen).toEqual(['last']));
   });
 
+  test('says that a channel may be heard while any node subscribes to it', async () => {
+    const [publisher, node] = await openTwo();
+    const channel = newChannel();
+    const subscriptions = [
+      await node.subscribe(channel, () => undefined),
+      await node.subscribe(channel, () => undefined),
+    ];
+    expect(publisher.isHeard(channel)).toBe(true);
+    await subscriptions[0]!.close();
+    expect(publisher.isHeard(channel)).toBe(true);
+  });
+
   test('delivers payloads published right after a subscription is confirmed', async () => {
     const [publisher, node] = await openTwo();
     for (let round = 0; round < 50; round += 1) {

@@ -8,6 +8,9 @@ export interface PubSub {
    */
   publish(channel: string, payloads: readonly string[]): Promise<void>;
 
+  /** False if the channel certainly has no subscriber, so that a payload for it need not be built. */
+  isHeard(channel: string): boolean;
+
   /**
    * Resolves once the subscription is confirmed. While the connection is up, later payloads arrive in order.
    * Resubscribes automatically after an outage. Throws Unconfirmed (`unavailable`) immediately while the bus is down,

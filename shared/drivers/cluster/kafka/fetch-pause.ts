@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { CollectTimes } from '../../../ports/event-log.ts';
+import { collectingMs } from '../../collecting-ms.ts';
 
 /**
  * The pause between fetches, in which records collect. The batches of a fetch, one per partition, share it, so that it
@@ -24,8 +25,7 @@ export class FetchPause {
 
   async #pause(): Promise<void> {
     await nextTurn(); // kafkajs hands over the batches of a fetch in one turn
-    const { baseMs, perRecordMs, maxMs } = this.#times;
-    const ms = Math.min(maxMs, baseMs + perRecordMs * this.#records);
+    const ms = collectingMs(this.#times, this.#records);
     this.#records = 0;
     await this.#pauseFor(ms);
     this.#pausing = undefined;

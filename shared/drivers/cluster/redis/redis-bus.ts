@@ -72,6 +72,11 @@ class RedisBus implements Bus {
       this.#log.warn({ err: this.#commands.lastError ?? this.#subscriber.lastError }, 'Redis unreachable, retrying');
   }
 
+  /** Redis does not say cheaply which channels have subscribers on other nodes. */
+  isHeard(_channel: string): boolean {
+    return true;
+  }
+
   get isConnected(): boolean {
     return this.#isConnected;
   }

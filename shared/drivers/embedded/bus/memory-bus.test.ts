@@ -38,6 +38,18 @@ function newMemoryPlace(): Promise<BusPlace & { file: SqliteFile }> {
 
 busContract('memory', newMemoryPlace);
 
+test('memory: no channel without a subscriber is heard', async () => {
+  const place = await newMemoryPlace();
+  const bus = await place.open();
+  expect(bus.isHeard('a')).toBe(false);
+  const subscription = await bus.subscribe('a', () => undefined);
+  expect([bus.isHeard('a'), bus.isHeard('b')]).toEqual([true, false]);
+  await subscription.close();
+  expect(bus.isHeard('a')).toBe(false);
+  await bus.close();
+  await place.remove();
+});
+
 describe('memory: budgets in the file', () => {
   let place: Awaited<ReturnType<typeof newMemoryPlace>>;
   let bus: Bus;

@@ -82,6 +82,10 @@ class MemoryBus implements Bus {
     return Promise.resolve();
   }
 
+  isHeard(channel: string): boolean {
+    return this.#listeners.has(channel);
+  }
+
   #deliver(): void {
     this.#isDelivering = true;
     for (let index = 0; index < this.#nested.length; index += 1) {

@@ -62,6 +62,35 @@ describe('sqlite: the event log in a shared file', () => {
     );
   });
 
+  test('collects frequent records into fewer batches, but not the first', async () => {
+    const batches: number[] = [];
+    const collect = { baseMs: 1_000, perRecordMs: 0, maxMs: 1_000 };
+    await log.consume({
+      group: newGroup(),
+      collect,
+      onBatch: async ({ records }) => void batches.push(records.length),
+    });
+    for (let count = 0; count < 20; count += 1) {
+      await log.append(0, testRecord(), 'alarms');
+      if (count === 0) await eventually(() => expect(batches).toEqual([1]));
+    }
+    await eventually(() => expect(batches.reduce((sum, records) => sum + records)).toBe(20));
+    expect(batches.length).toBeLessThan(10);
+  });
+
+  test('does not wait for records to collect when it closes', async () => {
+    const handled = Promise.withResolvers<void>();
+    const hour = 3_600_000;
+    const consumption = await log.consume({
+      group: newGroup(),
+      collect: { baseMs: hour, perRecordMs: 0, maxMs: hour },
+      onBatch: async () => handled.resolve(),
+    });
+    await log.append(0, testRecord(), 'alarms');
+    await handled.promise;
+    await consumption.close();
+  });
+
   test('fails only the record that the table rejects', async () => {
     const table = messages;
     await log.close();

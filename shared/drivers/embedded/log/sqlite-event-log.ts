@@ -161,6 +161,10 @@ class SqliteEventLog implements EventLog, MemberSource {
     this.#offsets.set(group, offset);
   }
 
+  isEnd(offset: number): boolean {
+    return offset >= this.#end;
+  }
+
   end(_partition: number): Promise<number> {
     return Promise.resolve(this.#end);
   }

@@ -1,8 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { PlacedRecord } from '../../../domain/messages/log-record.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
+import { collectingMs } from '../../collecting-ms.ts';
 
 /** The pause before a retry of the same records. It doubles, so that a failing handler does not occupy a core. */
 const pauses = { firstPauseMs: 100, longestPauseMs: 5_000 } as const;
@@ -16,6 +17,8 @@ export interface MemberSource {
   appended(signal: AbortSignal): Promise<void>;
   committed(group: string): number;
   commit(group: string, offset: number): void;
+  /** Whether the log has no record from the offset on. */
+  isEnd(offset: number): boolean;
 }
 
 /** Runs the active member of a group: handles batches from the group's offset, one at a time, until aborted. */
@@ -51,6 +54,8 @@ export async function runLogMember(
     if (nextOffset > from) source.commit(options.group, nextOffset);
     else await source.appended(signal);
     offset = nextOffset;
-    await nextTurn(); // a handler that never waits must not block the event loop
+    if (options.collect !== undefined && records.length > 0 && source.isEnd(offset))
+      await sleep(collectingMs(options.collect, records.length), undefined, { signal }).catch(() => undefined);
+    else await nextTurn(); // a handler that never waits must not block the event loop
   }
 }

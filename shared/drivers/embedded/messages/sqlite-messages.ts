@@ -271,13 +271,22 @@ async function mapUnavailable<T>(call: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Adds the previous offset: from the file for a topic's first record of the batch, from the batch for the others. */
+/**
+ * Adds the previous offset: from the batch, or for a topic's first record of the batch from the file. That is a query,
+ * so it runs only if the offset is read.
+ */
 function withPreviousOffsets(reads: SqliteMessageReads, records: readonly PlacedRecord[]): ReconciledRecord[] {
   const lastOffsets = new Map<string, number>();
   return records.map((placed) => {
     const { topicId } = placed.record.message;
-    const previousOffset = lastOffsets.get(topicId) ?? reads.previousOffset(topicId, placed.offset);
+    const previous = lastOffsets.get(topicId);
     lastOffsets.set(topicId, placed.offset);
-    return { ...placed, previousOffset };
+    if (previous !== undefined) return { ...placed, previousOffset: previous };
+    return {
+      ...placed,
+      get previousOffset() {
+        return reads.previousOffset(topicId, placed.offset);
+      },
+    };
   });
 }
