@@ -34,8 +34,8 @@ export async function runProgram(
  */
 export function currentBuild(): string {
   const states = ['package-lock.json', ...sourceFolders.flatMap(sourcesIn)].map((file) => {
-    const { size, mtimeMs } = statSync(join(root, file));
-    return `${file} ${size} ${mtimeMs}`;
+    const state = statSync(join(root, file), { throwIfNoEntry: false });
+    return `${file} ${state?.size} ${state?.mtimeMs}`;
   });
   return join(root, 'dist', createHash('sha256').update(states.sort().join('\n')).digest('hex').slice(0, 16));
 }
