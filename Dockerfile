@@ -14,15 +14,11 @@ COPY shared/package.json shared/
 COPY simulators/package.json simulators/
 COPY tools/package.json tools/
 
-FROM manifests AS console
-RUN npm ci --ignore-scripts --workspace=@tocsin/console
-COPY tsconfig.json ./
-COPY console console
-RUN node console/build.ts --out console/dist/image
-
-FROM manifests AS programs
+FROM manifests AS build
 RUN npm ci --omit=dev --ignore-scripts
+COPY tsconfig.json ./
 COPY tools/build tools/build
+COPY console console
 COPY shared shared
 COPY simulators simulators
 COPY services services
@@ -50,9 +46,9 @@ COPY simulators simulators
 COPY services services
 COPY cli cli
 COPY clients clients
-COPY --from=console /app/console/dist console/dist
+COPY --from=build /app/console/dist console/dist
 # Without a build of exactly these sources, the programs run from the sources.
-COPY --from=programs /app/dist dist
+COPY --from=build /app/dist dist
 # Node keeps a cache per user, so the runtime user fills it; afterwards only root can write it.
 RUN mkdir -p -m 777 "$NODE_COMPILE_CACHE"
 USER node

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -25,8 +26,8 @@ let root: string;
 /** A project with the real build scripts and five small programs that print where they run from. */
 beforeEach(() => {
   root = mkdtempSync(join(all, 'root-'));
-  for (const file of ['shared/runtime/program-build.ts', 'shared/runtime/keep-build.ts', 'shared/package.json'])
-    cpSync(join(project, file), join(root, file));
+  for (const file of ['runtime/program-build.ts', 'runtime/keep-build.ts', 'runtime/built-console.ts', 'package.json'])
+    cpSync(join(project, 'shared', file), join(root, 'shared', file));
   for (const file of ['build-programs.ts', 'main.ts'])
     cpSync(join(import.meta.dirname, file), join(root, 'tools/build', file));
   for (const folder of ['clients/typescript/src', 'simulators', 'node_modules/@tocsin'])
@@ -35,6 +36,11 @@ beforeEach(() => {
   symlinkSync(join(project, 'node_modules/rolldown'), join(root, 'node_modules/rolldown'));
   write('package.json', '{ "type": "module" }');
   write('package-lock.json', '{}');
+  write('console/src/main.ts', '');
+  write(
+    'console/build.ts',
+    `import { writeFileSync } from 'node:fs'; writeFileSync(process.argv[3] + '/index.html', 'built');`,
+  );
   for (const module of Object.values(programModules))
     write(
       module,
@@ -77,6 +83,19 @@ test.each([
   expect(run('cli/main.ts').at(-1)).toBe('built');
 });
 
+test('builds the console if its sources changed', () => {
+  const builds = (): string[] => readdirSync(join(root, 'console/dist'));
+  build();
+  const first = builds();
+  expect(first).toHaveLength(1);
+  expect(readFileSync(join(root, 'console/dist', first[0]!, 'index.html'), 'utf8')).toBe('built');
+  build();
+  expect(builds()).toEqual(first);
+  write('console/src/main.ts', 'changed');
+  build();
+  expect(builds()).toHaveLength(2);
+});
+
 test('removes builds that are older than a day', () => {
   const [old, recent] = ['dist/old', 'dist/recent'].map((name) => join(root, name));
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
@@ -117,6 +136,6 @@ test('loads the version of a package that the workspace has', () => {
 
 test('reports sources that cannot be built, and leaves no directory', () => {
   write('cli/program.ts', `import './missing.ts';`);
-  expect(build).toThrow(/Could not build the programs, which now run from their sources: .*missing\.ts/s);
+  expect(build).toThrow(/Could not build the programs, which run from their sources: .*missing\.ts/s);
   expect(readdirSync(join(root, 'dist'))).toEqual([]);
 });

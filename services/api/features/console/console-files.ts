@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withBuiltConsole } from '@tocsin/shared/runtime/built-console.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import { kept, readStaticFile, revalidated, staticFile, type StaticFile } from '../../http/static-file.ts';
-import { withBuiltConsole } from './built-console.ts';
 
 /** The pages of the console's build, and the files that they load from `/assets/`. */
 export interface ConsoleFiles {

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keepBuild } from '@tocsin/shared/runtime/keep-build.ts';
+import { keepBuild } from './keep-build.ts';
 
-const source = join(import.meta.dirname, '../../../../console');
+const source = join(import.meta.dirname, '../../console');
 const built = join(source, 'dist');
 
 /** A build takes about a second. */
@@ -42,7 +42,7 @@ function contentKey(): string {
 
 function shippedBuild(): string {
   const name = readdirSync(built).find((entry) => !entry.startsWith('.'));
-  if (name === undefined) throw new Error('The console is not built: run `node console/build.ts` in a full checkout');
+  if (name === undefined) throw new Error('The console is not built: run `npm run build` in a full checkout');
   return join(built, name);
 }
 
