@@ -9,7 +9,19 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { fanOutBatch, type FanOutDeps } from './fan-out-batch.ts';
 import { PartitionBeats } from './partition-beats.ts';
 
-const log = openLogger('test', 'silent');
+/** Dependencies whose messages, bus and beats each test gives. */
+const depsWith = (given: Pick<FanOutDeps, 'messages' | 'bus' | 'beats'>): FanOutDeps => ({
+  log: openLogger('test', 'silent'),
+  clock: Date.now,
+  metrics: { delay: { observe: () => undefined } },
+  activity: { published: () => undefined },
+  ...given,
+});
+
+const publishOf = (topicId: string): LogRecord => {
+  const message = newMessage(topicId);
+  return { type: 'message', timestamp: message.timestamp, message };
+};
 
 test('a hanging bus delays only the batch that was sent to it', async () => {
   const topicId = newId();
@@ -18,10 +30,7 @@ test('a hanging bus delays only the batch that was sent to it', async () => {
   const answers: PromiseWithResolvers<void>[] = [];
   const beats = new PartitionBeats();
   beats.assigned(0, 0, new AbortController().signal);
-  const deps: FanOutDeps = {
-    log,
-    clock: Date.now,
-    metrics: { delay: { observe: () => undefined } },
+  const deps = depsWith({
     messages: {
       reconcile: (_, records) => Promise.resolve(records.map((one) => ({ ...one, previousOffset: one.offset - 1 }))),
       moveWatermark: (_, offset) => Promise.resolve(void watermarks.push(offset)),
@@ -35,13 +44,10 @@ test('a hanging bus delays only the batch that was sent to it', async () => {
         return answers.at(-1)!.promise;
       },
     },
-    activity: { published: () => undefined },
     beats,
-  };
+  });
   const batch = (offset: number) => {
-    const message = newMessage(topicId);
-    const record: LogRecord = { type: 'message', timestamp: message.timestamp, message };
-    const records: PlacedRecord[] = [{ partition: 0, offset, record }];
+    const records: PlacedRecord[] = [{ partition: 0, offset, record: publishOf(topicId) }];
     return { partition: 0, records, nextOffset: offset + 1, signal: new AbortController().signal };
   };
   for (const offset of [0, 1, 2]) await fanOutBatch(deps, batch(offset));
@@ -61,15 +67,11 @@ test('reports to the waiting nodes as soon as the batch is stored, before the wa
   const [stored, moved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const reports: [string, string][] = [];
   const records = [first, second, first, undefined].map((waitingNode, offset): PlacedRecord => {
-    const message = newMessage('a topic');
-    const record: LogRecord = { type: 'message', timestamp: message.timestamp, message };
+    const record = publishOf('a topic');
     return { partition: 2, offset, record: waitingNode === undefined ? record : { ...record, waitingNode } };
   });
   const done = fanOutBatch(
-    {
-      log,
-      clock: Date.now,
-      metrics: { delay: { observe: () => undefined } },
+    depsWith({
       messages: { reconcile: () => stored.promise.then(() => []), moveWatermark: () => moved.promise },
       bus: {
         isConnected: true,
@@ -79,9 +81,8 @@ test('reports to the waiting nodes as soon as the batch is stored, before the wa
           return Promise.resolve();
         },
       },
-      activity: { published: () => undefined },
       beats: new PartitionBeats(),
-    },
+    }),
     { partition: 2, records, nextOffset: 4, signal: new AbortController().signal },
   );
   await Promise.resolve();
@@ -101,17 +102,15 @@ test('reports to the waiting nodes as soon as the batch is stored, before the wa
 test('publishes only to the channels that are heard', async () => {
   const [heard, unheard] = [newId(), newId()];
   const published: string[] = [];
-  const records = [unheard, heard].map((topicId, offset): PlacedRecord => {
-    const message = newMessage(topicId);
-    return { partition: 0, offset, record: { type: 'message', timestamp: message.timestamp, message } };
-  });
+  const records = [unheard, heard].map((topicId, offset): PlacedRecord => ({
+    partition: 0,
+    offset,
+    record: publishOf(topicId),
+  }));
   const beats = new PartitionBeats();
   beats.assigned(0, 0, new AbortController().signal);
   await fanOutBatch(
-    {
-      log,
-      clock: Date.now,
-      metrics: { delay: { observe: () => undefined } },
+    depsWith({
       messages: {
         reconcile: () => Promise.resolve(records.map((one) => ({ ...one, previousOffset: null }))),
         moveWatermark: () => Promise.resolve(),
@@ -121,9 +120,8 @@ test('publishes only to the channels that are heard', async () => {
         isHeard: (channel) => channel === topicChannel(heard),
         publish: (channel) => Promise.resolve(void published.push(channel)),
       },
-      activity: { published: () => undefined },
       beats,
-    },
+    }),
     { partition: 0, records, nextOffset: 2, signal: new AbortController().signal },
   );
   expect(published).toEqual([topicChannel(heard)]);
