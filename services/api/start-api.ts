@@ -148,7 +148,7 @@ async function openParts(
   >
 > {
   const history = new History(engine.messages, clock);
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
+  const directory = new Directory({ ...engine, log });
   own.add(await directory.start());
   const usage = usageRecorder({ documents: engine.documents, log });
   own.add(() => usage.close());

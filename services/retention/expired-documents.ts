@@ -38,8 +38,9 @@ const auditRetention: ExpiredDocuments['keptMs'] = ({ auditRetentionMs }) => aud
 
 /** All sweeps that only differ in these values. Sweeps with the same name run together, in this order. */
 export const expiredDocuments: readonly ExpiredDocuments[] = [
-  // For a week, a late client gets an expired error instead of an invalid token error.
-  row('remove-ended-logins', loginSessions, 'byExpiry', 7 * dayMs),
+  // For a week, a late client gets an expired error instead of an invalid token error. Cached logins need not end: the
+  // last access token of these ended long ago.
+  row('remove-ended-logins', unannounced(loginSessions), 'byExpiry', 7 * dayMs),
   row('remove-known-networks', knownNetworks, 'byTime', 180 * dayMs),
   row('remove-mailed-tokens', mailTokens, 'byExpiry', 7 * dayMs),
   // A node may be unable to extend a session for some minutes although a stream is open.
@@ -60,6 +61,11 @@ export const expiredDocuments: readonly ExpiredDocuments[] = [
   row('remove-old-reports', retentionRuns, 'byTime', 90 * dayMs),
   row('remove-former-topics', formerTopics, 'byTime', 90 * dayMs),
 ];
+
+/** The collection whose removals are not announced: thousands of them would make caches read every value again. */
+function unannounced<T extends Document>({ cached: _, ...collection }: Collection<T>): Collection<T> {
+  return collection;
+}
 
 function row<T extends Document>(
   sweep: string,

@@ -16,6 +16,7 @@ export const apiKeys: Collection<ApiKey> = {
     lastUsedAt: 'time',
     requestCount: 'integer',
   },
+  cached: { lateFields: ['lastUsedAt', 'requestCount'] },
   uniqueKeys: { secret: ['secretHash'] },
   indexes: { byUser: ['userId', 'createdAt'] },
 };
@@ -32,6 +33,7 @@ export const topicTokens: Collection<TopicToken> = {
     expiresAt: 'time',
     lastUsedAt: 'time',
   },
+  cached: { lateFields: ['lastUsedAt'] },
   uniqueKeys: { secret: ['secretHash'] },
   indexes: { byTopic: ['topicId', 'createdAt'], byCreator: ['createdBy', 'createdAt'] },
 };
@@ -48,6 +50,7 @@ export const loginSessions: Collection<LoginSession> = {
     createdAt: 'time',
     expiresAt: 'time',
   },
+  cached: { lateFields: ['refreshHash', 'refreshedAt', 'refresherHash', 'address', 'userAgent', 'expiresAt'] },
   uniqueKeys: {},
   indexes: { byUser: ['userId', 'createdAt'], byExpiry: ['expiresAt'] },
 };

@@ -18,6 +18,7 @@ export const teams: Collection<Team> = {
     noticeSentAt: 'time',
     removal: 'text',
   },
+  cached: { lateFields: ['noticeSentAt'] },
   uniqueKeys: { name: ['name'] },
   indexes: {
     byOwner: ['ownerId', 'createdAt'],
@@ -29,6 +30,7 @@ export const teams: Collection<Team> = {
 export const teamMembers: Collection<TeamMember> = {
   name: 'teamMembers',
   fields: { teamId: 'text', userId: 'text', role: 'text', joinedAt: 'time', subscribesSince: 'time' },
+  cached: { lateFields: ['subscribesSince'] },
   uniqueKeys: { membership: ['teamId', 'userId'] },
   indexes: { byUser: ['userId', 'joinedAt'], byTeam: ['teamId', 'joinedAt'], bySubscribing: ['subscribesSince'] },
 };

@@ -24,6 +24,7 @@ export const topics: Collection<Topic> = {
     subscriberCount: 'integer',
     lastActivityAt: 'time',
   },
+  cached: { lateFields: ['subscriberCount', 'lastActivityAt'] },
   uniqueKeys: { name: ['nameKey'] },
   indexes: {
     byOwner: ['ownerId', 'createdAt'],

@@ -24,6 +24,7 @@ export const users: Collection<User> = {
     termsAcceptedAt: 'time',
     oauthProvider: 'text',
   },
+  cached: { lateFields: ['lastLogin'] },
   uniqueKeys: { email: ['email'], username: ['usernameKey'] },
   indexes: { byVerified: ['wasVerified', 'createdAt'] },
 };

@@ -14,6 +14,7 @@ export interface AnyCollection {
   readonly indexes: { readonly [name: string]: readonly string[] };
   readonly retired?: readonly string[];
   readonly isAppendOnly?: boolean;
+  readonly cached?: { readonly lateFields: readonly string[] };
 }
 
 export const documentLimits = { ids: 1_000, writes: 1_000, found: 10_000 } as const;
@@ -60,6 +61,7 @@ export function checkCollection(collection: AnyCollection): void {
     if (new Set(fieldLists).size < fieldLists.length)
       throw new TypeError(`${collection.name}: two indexes have the same fields`);
   }
+  for (const field of collection.cached?.lateFields ?? []) kindOf(collection, field);
   for (const name of Object.keys(collection.uniqueKeys)) {
     if (Object.hasOwn(collection.indexes, name))
       throw new TypeError(`${collection.name}: ${name} is both a unique key and an index`);

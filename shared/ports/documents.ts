@@ -99,6 +99,11 @@ export interface Collection<T extends Document> {
   readonly retired?: readonly string[];
   /** Documents can only be inserted, accumulated and removed: `update`, `increment` and `raise` throw TypeError. */
   readonly isAppendOnly?: boolean;
+  /**
+   * Set if nodes cache the documents: their changes are announced, see `StorageFeatures`. Changes of only `lateFields`
+   * are not: caches do not use these, or may show former values.
+   */
+  readonly cached?: { readonly lateFields: readonly (keyof T & string)[] };
 }
 
 export interface Query<T extends Document> {

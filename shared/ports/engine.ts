@@ -35,8 +35,27 @@ export interface StorageFeatures {
   readonly changeStamp?: (collections: readonly { readonly name: string }[]) => string;
 
   /**
+   * Resolves with the cached documents whose changes were announced after the position. Null is the position of a
+   * reader without cached documents. Every change is announced before it is written, by any process, and is written
+   * within `announcedAheadMsMax` or never. Values read later than that after their last announcement are current.
+   * Throws `unavailable`. Absent if reading the documents costs no more.
+   */
+  readonly changesSince?: (position: number | null) => Promise<AnnouncedChanges>;
+
+  /**
    * Releases some free space to the operating system, in steps so short that other writes do not wait. Resolves with
    * the number of released pages, 0 when done. Absent if the store reuses free space itself.
    */
   readonly reclaimSpace?: () => Promise<number>;
 }
+
+/** Announced changes of cached documents. */
+export interface AnnouncedChanges {
+  /** The position for the next call. */
+  readonly position: number;
+  /** 'all' if the announcements are not known one by one. */
+  readonly ids: readonly string[] | 'all';
+}
+
+/** The longest time from the announcement of a change until it is written, with retries. */
+export const announcedAheadMsMax = 90_000;

@@ -44,6 +44,48 @@ describe('a cached lookup', () => {
     expect(store.asked).toHaveLength(2);
   });
 
+  test('returns values that are known to be current whatever their age, then reads again', async () => {
+    let isCurrent = true;
+    const asked: (readonly [string, number])[] = [];
+    const loads: (readonly string[])[] = [];
+    lookup = new CachedLookup({
+      load: store.load,
+      loadMany: (keys) => {
+        loads.push(keys);
+        return Promise.resolve(new Map([['key', 'second']]));
+      },
+      clock: () => now,
+      isCurrent: (value, readAt) => {
+        asked.push([value, readAt]);
+        return isCurrent;
+      },
+    });
+    now = 5;
+    await later(60_000);
+    expect(await lookup.get('key')).toBe('first');
+    expect(lookup.peek('key')).toBe('first');
+    await lookup.refresh(['key'], 1_000);
+    expect(asked).toEqual(Array.from({ length: 3 }, () => ['first', 5]));
+    expect(loads).toEqual([]);
+    isCurrent = false;
+    expect(lookup.peek('key')).toBeUndefined();
+    expect(await lookup.get('key')).toBe('second');
+    expect(loads).toEqual([['key']]);
+  });
+
+  test('returns values for ten minutes after they were known to be current while the store is down', async () => {
+    let isCurrent = true;
+    lookup = new CachedLookup({ load: store.load, clock: () => now, isCurrent: () => isCurrent });
+    await later(500_000);
+    await lookup.get('key');
+    isCurrent = false;
+    store.mode = 'away';
+    now += 599_999;
+    expect(await lookup.get('key')).toBe('first');
+    now += 1;
+    await expect(lookup.get('key')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
   test('reads again for absent values', async () => {
     store.value = null;
     expect(await lookup.get('key')).toBeNull();

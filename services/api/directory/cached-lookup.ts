@@ -1,21 +1,18 @@
 import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import { freshMs } from './change-watch.ts';
 
 interface Entry<V> {
-  value: V;
-  loadedAt: number;
+  readonly value: V;
+  readonly loadedAt: number;
+  /** When it was last known to be current. */
+  currentAt: number;
 }
 
-/**
- * The maximum age of a value while its store responds. Access that ended without a notification ends open streams at
- * their next check, so both together stay below the guaranteed five seconds, and reads of other nodes show a change
- * within two seconds.
- */
-const freshMs = 1_800;
 /** Keys per load. */
 const loadedAtOnce = 1_000;
-/** The maximum age of a value while its store is down. */
+/** For how long a value that was current stays in use while its store is down. */
 const staleMs = 10 * 60_000;
 /** How long a lookup with a usable cached value waits for the store to respond or fail. */
 const patienceMs = 1_000;
@@ -36,6 +33,8 @@ export interface Lookup<V> {
   ): Promise<ReadonlyMap<string, V>>;
   /** Whether `loadMany` finds every existing value without a cached one. Then unknown keys are loaded together too. */
   readonly findsUnknown?: boolean;
+  /** Whether a value read at this time is known to be current, so that its age does not matter. */
+  isCurrent?(this: void, value: V, readAt: number): boolean;
 }
 
 /** Shared state of lookups in the same store: once one finds it down, the others do not wait. */
@@ -56,15 +55,16 @@ export class StoreWatch {
 }
 
 /**
- * A bounded cache of store lookups. A value is at most 1.8 s old, or 10 minutes while the store is `unavailable` or
- * unresponsive. Absent values are not cached, so that new objects are usable immediately on every node. Concurrent
- * lookups of a key share one load, and keys that one query can find are loaded together. While the store is down, known
- * values are returned without waiting, and one load at a time retries in the background.
+ * A bounded cache of store lookups. A value was current at most 1.8 s ago, or 10 minutes while the store is
+ * `unavailable` or unresponsive. Absent values are not cached, so that new objects are usable immediately on every
+ * node. Concurrent lookups of a key share one load, and keys that one query can find are loaded together. While the
+ * store is down, known values are returned without waiting, and one load at a time retries in the background.
  */
 export class CachedLookup<V> {
   readonly #load: (key: string) => Promise<V | null>;
   readonly #loadTogether: ((key: string) => Promise<V | undefined>) | undefined;
   readonly #findsUnknown: boolean;
+  readonly #isCurrent: (value: V, readAt: number) => boolean;
   readonly #clock: Clock;
   readonly #sizeMax: number;
   #extraSize = 0;
@@ -78,6 +78,7 @@ export class CachedLookup<V> {
     const known = (key: string) => this.#entries.get(key)?.value;
     this.#loadTogether = loadMany && batchLoader((keys) => loadMany(keys, known), loadedAtOnce);
     this.#findsUnknown = options.findsUnknown ?? false;
+    this.#isCurrent = options.isCurrent ?? (() => false);
     this.#clock = options.clock;
     this.#sizeMax = options.sizeMax ?? 20_000;
     this.#watch = options.watch ?? new StoreWatch();
@@ -89,28 +90,30 @@ export class CachedLookup<V> {
    */
   peek(key: string): V | undefined {
     const entry = this.#entries.get(key);
-    return entry !== undefined && this.#clock() - entry.loadedAt < freshMs ? entry.value : undefined;
+    return entry !== undefined && this.#isFresh(entry) ? entry.value : undefined;
   }
 
   async get(key: string): Promise<V | null> {
     const entry = this.#entries.get(key);
-    const age = entry === undefined ? Infinity : this.#clock() - entry.loadedAt;
-    if (age < freshMs) return entry!.value;
-    if (age >= staleMs) return this.#loaded(key);
-    if (!this.#watch.isAway) return this.#loadedSoon(key, entry!.value);
+    if (entry === undefined) return this.#loaded(key);
+    if (this.#isFresh(entry)) return entry.value;
+    if (this.#clock() - entry.currentAt >= staleMs) return this.#loaded(key);
+    if (!this.#watch.isAway) return this.#loadedSoon(key, entry.value);
     if (this.#loading.size === 0) this.#loaded(key).catch(() => undefined); // only checks whether the store is back
-    return entry!.value;
+    return entry.value;
   }
 
   /**
-   * Loads the keys beyond the given age in batches, so that a check of many keys does not read each. Resolves when
-   * done, also if the store is down: then known values stay in use.
+   * Loads the keys beyond the given age in batches, so that a check of many keys does not read each. Skips values that
+   * are known to be current. Resolves when done, also if the store is down: then known values stay in use.
    */
   async refresh(keys: Iterable<string>, olderThanMs: number): Promise<void> {
     const loadTogether = this.#loadTogether;
     if (loadTogether === undefined || this.#watch.isAway) return;
     const due = this.#clock() - olderThanMs;
-    const stale = [...new Set(keys)].filter((key) => (this.#entries.get(key)?.loadedAt ?? -Infinity) < due);
+    const isDue = (entry: Entry<V> | undefined) =>
+      entry === undefined || (entry.loadedAt < due && !this.#isCurrent(entry.value, entry.loadedAt));
+    const stale = [...new Set(keys)].filter((key) => isDue(this.#entries.get(key)));
     const load = async (key: string) => (await loadTogether(key)) ?? null;
     for (let at = 0; at < stale.length; at += loadedAtOnce) {
       const batch = stale.slice(at, at + loadedAtOnce);
@@ -128,6 +131,14 @@ export class CachedLookup<V> {
   forget(key: string): void {
     this.#entries.delete(key);
     this.#loading.delete(key);
+  }
+
+  #isFresh(entry: Entry<V>): boolean {
+    const now = this.#clock();
+    if (now - entry.loadedAt < freshMs) return true;
+    if (!this.#isCurrent(entry.value, entry.loadedAt)) return false;
+    entry.currentAt = now;
+    return true;
   }
 
   #read(key: string): Promise<V | null> {
@@ -178,12 +189,12 @@ export class CachedLookup<V> {
       this.#watch.foundThere();
       // A key invalidated during its load may have changed: return the value without caching it.
       if (value === null) this.#entries.delete(key);
-      else if (isCurrent()) this.#keep(key, { value, loadedAt: startedAt });
+      else if (isCurrent()) this.#keep(key, { value, loadedAt: startedAt, currentAt: startedAt });
       return value;
     } catch (error) {
       const isAway = isUnavailable(error);
       if (isAway) this.#watch.foundAway();
-      if (isAway && isCurrent() && before !== undefined && startedAt - before.loadedAt < staleMs) return before.value;
+      if (isAway && isCurrent() && before !== undefined && startedAt - before.currentAt < staleMs) return before.value;
       throw error;
     }
   }

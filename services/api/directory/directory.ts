@@ -7,6 +7,7 @@ import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import type { Collection, Document, Documents } from '@tocsin/shared/ports/documents.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import {
   apiKeys,
   findApiKeyBySecret,
@@ -18,6 +19,7 @@ import { findMember, teamMembers, teams } from '@tocsin/shared/collections/teams
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 import { CachedLookup, StoreWatch, type Lookup } from './cached-lookup.ts';
+import { ChangeWatch } from './change-watch.ts';
 import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
 
 export type { Change };
@@ -56,11 +58,13 @@ function byKey<T extends Document>(
 }
 
 /**
- * A cache of accounts, topics and credentials for hot paths: at most 1.8 s old, or 10 minutes while the document store
- * is down. Code that changes one of them calls `changed`, which invalidates it on all nodes.
+ * A cache of accounts, topics and credentials for hot paths. Its values were current at most 1.8 s ago, or 10 minutes
+ * while the document store is down. Code that changes one of them calls `changed`, which invalidates it on all nodes.
+ * If that notification is lost, the change watch or the age of a value makes a node read it again.
  */
 export class Directory {
   readonly #bus: PubSub;
+  readonly #changes: ChangeWatch;
   readonly #log: Logger;
   readonly #topicsByName: CachedLookup<Topic>;
   readonly #topicsById: CachedLookup<Topic>;
@@ -73,14 +77,18 @@ export class Directory {
   readonly #privateTopics: CachedLookup<readonly string[]>;
   readonly #listeners = new Set<(change: Change) => void>();
 
-  constructor(options: { documents: Documents; bus: PubSub; log: Logger }) {
-    const { documents } = options;
+  constructor(options: Pick<Engine, 'documents' | 'storage'> & { bus: PubSub; log: Logger; clock?: Clock }) {
+    const { documents, storage } = options;
     // Ages use a monotonic clock: setting the clock back must not extend them.
-    const clock: Clock = () => performance.now();
+    const { clock = () => performance.now() } = options;
     this.#bus = options.bus;
     this.#log = options.log;
     const watch = new StoreWatch();
-    const cached = <V>(lookup: Lookup<V>) => new CachedLookup<V>({ clock, watch, ...lookup });
+    const changes = new ChangeWatch({ storage, clock });
+    this.#changes = changes;
+    const isCurrent = (document: Document, readAt: number) => changes.isCurrent(document.id, readAt);
+    const cached = <T extends Document>(lookup: Lookup<T>) =>
+      new CachedLookup<T>({ clock, watch, isCurrent, ...lookup });
     this.#topicsByName = cached(
       byKey(documents, topics, {
         keyOf: ({ nameKey }) => nameKey,
@@ -103,7 +111,11 @@ export class Directory {
       }),
     );
     this.#teams = cached(byId(documents, teams));
-    this.#privateTopics = cached({ load: (ownerId) => findPrivateTopicIds(documents, ownerId) });
+    this.#privateTopics = new CachedLookup<readonly string[]>({
+      clock,
+      watch,
+      load: (ownerId) => findPrivateTopicIds(documents, ownerId),
+    });
     this.#members = cached(
       byKey(documents, teamMembers, {
         keyOf: ({ teamId, userId }) => memberKey(teamId, userId),
@@ -117,10 +129,14 @@ export class Directory {
 
   /** Starts listening for changes on other nodes. Resolves with a function that stops it. */
   async start(): Promise<() => Promise<void>> {
+    this.#changes.start();
     const subscribed = await subscribeLater(this.#bus, changesChannel, (payload) =>
       this.#forget(JSON.parse(payload) as Change),
     );
-    return () => subscribed.close();
+    return () => {
+      this.#changes.close();
+      return subscribed.close();
+    };
   }
 
   /** Returns the topic with the name, case-insensitive, or null. */

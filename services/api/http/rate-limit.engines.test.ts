@@ -30,7 +30,7 @@ beforeEach(async () => {
   now = canMoveTime ? Date.UTC(2026, 10, 21, 22, 40) : Date.now();
   const clock = () => now;
   ({ engine } = await openOwnEngine(own, clock));
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log: openLogger('test', 'silent') });
+  const directory = new Directory({ ...engine, log: openLogger('test', 'silent') });
   own.add(await directory.start());
   limits = rateLimits({ bus: engine.bus, directory, isOn: true });
 });

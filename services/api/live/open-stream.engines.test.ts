@@ -24,7 +24,7 @@ let inUse: number;
 beforeEach(async () => {
   own = closers();
   const { engine } = await openOwnEngine(own);
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
+  const directory = new Directory({ ...engine, log });
   own.add(await directory.start());
   const history = new History(engine.messages, Date.now);
   const feeds = new TopicFeeds({ bus: engine.bus, directory, history, log, clock: Date.now });

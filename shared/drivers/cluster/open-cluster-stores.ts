@@ -5,11 +5,10 @@ import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Bus } from '../../ports/bus/bus.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
-import type { Documents } from '../../ports/documents.ts';
 import type { KafkaTopicOptions } from './kafka/kafka-topic.ts';
 import { requireCompleteRestore } from './mongo/transfer/copy-mongo-store.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
-import { openMongoDocuments } from './mongo/documents/mongo-documents.ts';
+import { openMongoDocuments, type MongoDocuments } from './mongo/documents/mongo-documents.ts';
 import { openRedisBus } from './redis/redis-bus.ts';
 
 /** The configuration of an installation's stores, for nodes and the command line. */
@@ -26,7 +25,7 @@ export interface ClusterStoresOptions {
 export async function openClusterStores(
   own: Closers,
   options: ClusterStoresOptions,
-): Promise<{ connection: Connection; documents: Documents; bus: Bus }> {
+): Promise<{ connection: Connection; documents: MongoDocuments; bus: Bus }> {
   const { stores, clock, log, kafka, collections } = options;
   const connection = await openMongo(stores.mongoUrl, { log });
   own.add(() => connection.close());

@@ -48,7 +48,10 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
       documents,
       jobQueue,
       bus,
-      storage: { time: () => mongoTime(connection) },
+      storage: {
+        time: () => mongoTime(connection),
+        changesSince: (position) => documents.changesSince(position),
+      },
       jwtSecrets: options.jwtSecrets,
       vapidKeys: options.vapidKeys,
       close: () => own.closeAll(),

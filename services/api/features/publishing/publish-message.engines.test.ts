@@ -31,7 +31,7 @@ beforeEach(async () => {
   const { place, engine: opened } = await openOwnEngine(own);
   const engine = { ...opened, eventLog: refusing(opened.eventLog) };
   const log = openLogger('test', 'silent');
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
+  const directory = new Directory({ ...engine, log });
   own.add(await directory.start());
   const deps = {
     engine,

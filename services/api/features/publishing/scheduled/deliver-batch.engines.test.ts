@@ -36,7 +36,7 @@ beforeEach(async () => {
   engine = opened.engine;
   now = Date.now();
   const log = openLogger('test', 'silent');
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
+  const directory = new Directory({ ...engine, log });
   own.add(await directory.start());
   const deps = {
     engine,

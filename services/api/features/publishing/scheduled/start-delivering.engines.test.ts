@@ -29,7 +29,7 @@ beforeEach(async () => {
   const { place } = opened;
   engine = { ...opened.engine, storage: { ...opened.engine.storage, time: () => Promise.resolve(Date.now()) } };
   const log = openLogger('test', 'silent');
-  const directory = new Directory({ documents: engine.documents, bus: engine.bus, log });
+  const directory = new Directory({ ...engine, log });
   own.add(await directory.start());
   const owner = await engine.documents.insert(users, newUser());
   topic = await engine.documents.insert(topics, newTopic(owner.id));

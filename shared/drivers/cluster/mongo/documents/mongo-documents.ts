@@ -10,8 +10,10 @@ import {
   type Plan,
 } from '../../../../ports/document-checks.ts';
 import type { Documents, Write } from '../../../../ports/documents.ts';
+import type { StorageFeatures } from '../../../../ports/engine.ts';
 import { KeyedMutex } from '../../../../async/keyed-mutex.ts';
 import { mapUnavailable } from '../mongo-connection.ts';
+import { ChangeAnnouncements, changeOf } from './announced-changes.ts';
 import { throughElection } from '../mongo-election.ts';
 import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, decodeFields, fieldName, type Stored } from './mongo-document-values.ts';
@@ -24,14 +26,21 @@ export interface MongoDocumentsOptions {
   readonly log: Logger;
 }
 
+/** The documents with the announcements of their changes. */
+export type MongoDocuments = Documents & Pick<Required<StorageFeatures>, 'changesSince'>;
+
 /**
  * The documents of a cluster: one MongoDB collection per declared collection. Creates collections and indexes when
  * opened, see `prepareCollection`. Only the given collections can be used. `close` leaves the connection open.
  *
  * Writes are acknowledged by the majority, and reads use the primary, so every node reads all acknowledged writes of
- * every node, even from a new primary.
+ * every node, even from a new primary. Changes of cached documents are announced before they are written.
  */
-export async function openMongoDocuments({ connection, collections, log }: MongoDocumentsOptions): Promise<Documents> {
+export async function openMongoDocuments({
+  connection,
+  collections,
+  log,
+}: MongoDocumentsOptions): Promise<MongoDocuments> {
   const models = new Map(collections.map((collection) => [collection.name, documentModel(connection, collection)]));
   if (models.size < collections.length) throw new TypeError('two collections have the same name');
   await prepareAll([...models.values()], log);
@@ -43,28 +52,47 @@ export async function openMongoDocuments({ connection, collections, log }: Mongo
   // MongoDB treats two commits that require the same document as a conflict. Many at a time would repeat until their
   // deadline.
   const requiring = new KeyedMutex();
+  const announcements = new ChangeAnnouncements(connection);
   return {
     ...readsOver(modelOf),
     insert: (collection, document) =>
       mapUnavailableAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
-    update: (collection, at, set) => mapUnavailableAs(() => updateWork(modelOf(collection), at, set)()),
-    increment: (collection, id, by) => mapUnavailableAs(() => incrementWork(modelOf(collection), id, by)()),
-    raise: (collection, ids, raised) => mapUnavailableAs(() => raiseWork(modelOf(collection), { ids, ...raised })()),
-    remove: (collection, id) => mapUnavailableAs(() => removeWork(modelOf(collection), id)()),
+    update: async (collection, at, set) => {
+      const work = updateWork(modelOf(collection), at, set);
+      await announcements.announce([{ collection, id: at.id, fields: Object.keys(set) }]);
+      return mapUnavailableAs(work);
+    },
+    increment: async (collection, id, by) => {
+      const work = incrementWork(modelOf(collection), id, by);
+      await announcements.announce([{ collection, id, fields: Object.keys(by) }]);
+      return mapUnavailableAs(work);
+    },
+    raise: async (collection, ids, raised) => {
+      const work = raiseWork(modelOf(collection), { ids, ...raised });
+      await announcements.announce(ids.map((id) => ({ collection, id, fields: [raised.field] })));
+      return mapUnavailableAs(work);
+    },
+    remove: async (collection, id) => {
+      const work = removeWork(modelOf(collection), id);
+      await announcements.announce([{ collection, id, fields: null }]);
+      return mapUnavailableAs(work);
+    },
     commit: async (writes) => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
       const steps = planCommit(modelOf, writes);
       if (steps.length === 0) return;
-      await requiring.runForAll(requiredDocuments(writes), () =>
-        mapUnavailableAs(() =>
+      await requiring.runForAll(requiredDocuments(writes), async () => {
+        await announcements.announce(writes.flatMap((one) => changeOf(one) ?? []));
+        await mapUnavailableAs(() =>
           inTransaction(connection, async (session) => {
             for (const work of steps) await work(session);
           }),
-        ),
-      );
+        );
+      });
     },
     ping: () => mapUnavailableAs(() => connection.db!.command({ ping: 1 })),
     close: async () => undefined,
+    changesSince: (position) => announcements.since(position),
   };
 }
 
