@@ -35,12 +35,12 @@ export interface StorageFeatures {
   readonly changeStamp?: (collections: readonly { readonly name: string }[]) => string;
 
   /**
-   * Resolves with the cached documents whose changes were announced after the position. Null is the position of a
-   * reader without cached documents. Every change is announced before it is written, by any process, and is written
-   * within `announcedAheadMsMax` or never. Values read later than that after their last announcement are current.
-   * Throws `unavailable`. Absent if reading the documents costs no more.
+   * Resolves with the cached documents whose changes were announced after the position; null if the reader has no
+   * position yet. Every process announces a change before it writes it, except of `lateFields`, and writes it within
+   * `announcedAheadMsMax` or announces it again. So a value may be cached if it was read later than that after the last
+   * announcement of its document. Throws `unavailable`. Absent if reading a document costs no more.
    */
-  readonly changesSince?: (position: number | null) => Promise<AnnouncedChanges>;
+  readonly changesSince?: (position: string | null) => Promise<AnnouncedChanges>;
 
   /**
    * Releases some free space to the operating system, in steps so short that other writes do not wait. Resolves with
@@ -52,10 +52,10 @@ export interface StorageFeatures {
 /** Announced changes of cached documents. */
 export interface AnnouncedChanges {
   /** The position for the next call. */
-  readonly position: number;
-  /** 'all' if the announcements are not known one by one. */
+  readonly position: string;
+  /** 'all': any cached document may have changed. */
   readonly ids: readonly string[] | 'all';
 }
 
-/** The longest time from the announcement of a change until it is written, with retries. */
+/** The longest time from the announcement of a change until it is written. */
 export const announcedAheadMsMax = 90_000;

@@ -86,6 +86,15 @@ describe('a cached lookup', () => {
     await expect(lookup.get('key')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
+  test('drops the values first that were not in use', async () => {
+    lookup = new CachedLookup({ load: store.load, clock: () => now, isCurrent: () => true, sizeMax: 2 });
+    for (const key of ['used', 'unused']) await lookup.get(key);
+    now += 1_800;
+    expect(lookup.peek('used')).toBe('first');
+    await lookup.get('new');
+    expect(['used', 'unused', 'new'].map((key) => lookup.peek(key) !== undefined)).toEqual([true, false, true]);
+  });
+
   test('reads again for absent values', async () => {
     store.value = null;
     expect(await lookup.get('key')).toBeNull();

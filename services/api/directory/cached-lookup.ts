@@ -90,13 +90,13 @@ export class CachedLookup<V> {
    */
   peek(key: string): V | undefined {
     const entry = this.#entries.get(key);
-    return entry !== undefined && this.#isFresh(entry) ? entry.value : undefined;
+    return entry !== undefined && this.#isFresh(key, entry) ? entry.value : undefined;
   }
 
   async get(key: string): Promise<V | null> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return this.#loaded(key);
-    if (this.#isFresh(entry)) return entry.value;
+    if (this.#isFresh(key, entry)) return entry.value;
     if (this.#clock() - entry.currentAt >= staleMs) return this.#loaded(key);
     if (!this.#watch.isAway) return this.#loadedSoon(key, entry.value);
     if (this.#loading.size === 0) this.#loaded(key).catch(() => undefined); // only checks whether the store is back
@@ -133,11 +133,15 @@ export class CachedLookup<V> {
     this.#loading.delete(key);
   }
 
-  #isFresh(entry: Entry<V>): boolean {
+  #isFresh(key: string, entry: Entry<V>): boolean {
     const now = this.#clock();
     if (now - entry.loadedAt < freshMs) return true;
     if (!this.#isCurrent(entry.value, entry.loadedAt)) return false;
+    if (now - entry.currentAt < freshMs) return true;
+    // Values in use move to the end, so that the cache drops others first.
     entry.currentAt = now;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
     return true;
   }
 

@@ -1,16 +1,18 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import { announcedAheadMsMax, type AnnouncedChanges } from '@tocsin/shared/ports/engine.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { ChangeWatch } from './change-watch.ts';
 
+const log = openLogger('test', 'silent');
 const longAgo = announcedAheadMsMax + 1;
 
 describe('a change watch', () => {
   let now: number;
   let next: () => Promise<AnnouncedChanges>;
-  const asked: (number | null)[] = [];
+  const asked: (string | null)[] = [];
   let watch: ChangeWatch;
-  const announce = (ids: AnnouncedChanges['ids'], position = 1) => {
+  const announce = (ids: AnnouncedChanges['ids'], position = 'p1') => {
     next = () => Promise.resolve({ position, ids });
     return watch.read();
   };
@@ -24,6 +26,7 @@ describe('a change watch', () => {
     asked.length = 0;
     watch = new ChangeWatch({
       clock: () => now,
+      log,
       storage: {
         changesSince: (position) => {
           asked.push(position);
@@ -46,9 +49,9 @@ describe('a change watch', () => {
   });
 
   test('reads from the last position on', async () => {
-    await announce([], 7);
-    await announce([], 7);
-    expect(asked).toEqual([null, 1, 1, 7]);
+    await announce([], 'p2');
+    await announce([], 'p2');
+    expect(asked).toEqual([null, 'p1', 'p1', 'p2']);
   });
 
   test('a changed value is not current, nor one that was read while the change could take place', async () => {
@@ -66,7 +69,7 @@ describe('a change watch', () => {
     next = () => answer.promise;
     const reading = watch.read();
     now += 1_800;
-    answer.resolve({ position: 1, ids: [] });
+    answer.resolve({ position: 'p1', ids: [] });
     await reading;
     expect(watch.isCurrent('a', longAgo)).toBe(false);
   });
@@ -76,8 +79,8 @@ describe('a change watch', () => {
     next = () => Promise.reject(unavailable('Database'));
     await expect(watch.read()).rejects.toMatchObject({ code: 'unavailable' });
     expect(watch.isCurrent('a', changedAt)).toBe(true);
-    await announce(['a'], 2);
-    expect(asked.slice(-2)).toEqual([1, 1]);
+    await announce(['a'], 'p2');
+    expect(asked.slice(-2)).toEqual(['p1', 'p1']);
     expect(watch.isCurrent('a', changedAt)).toBe(false);
   });
 
@@ -98,21 +101,24 @@ describe('a change watch', () => {
     expect(watch.isCurrent('another', changedAt + longAgo)).toBe(true);
   });
 
-  test('a value is current for at most ten minutes, and its changes are known as long', async () => {
-    const changedAt = now;
-    await announce(['a']);
-    await readAt(changedAt + 599_999);
-    expect(watch.isCurrent('a', changedAt)).toBe(false);
-    expect(watch.isCurrent('b', changedAt)).toBe(true);
-    await readAt(changedAt + 600_000);
-    expect(watch.isCurrent('b', changedAt)).toBe(false);
+  test('a value is current for eight to ten minutes, depending on its ID, and its changes are known as long', async () => {
+    const readFirst = now;
+    await announce(['changed']);
+    for (const [id, ms] of [
+      ['0193000', 600_000],
+      ['0193800', 540_000],
+      ['changed', 0],
+    ] as const) {
+      await readAt(readFirst + Math.max(ms - 1, 0));
+      expect(watch.isCurrent(id, readFirst)).toBe(ms > 0);
+      await readAt(readFirst + ms);
+      expect(watch.isCurrent(id, readFirst)).toBe(false);
+    }
   });
 
-  test('no value is current without announcements, or before the first', () => {
-    const absent = new ChangeWatch({ clock: () => now, storage: {} });
-    absent.start();
-    expect(absent.isCurrent('a', now)).toBe(false);
-    const unread = new ChangeWatch({ clock: () => now, storage: { changesSince: () => next() } });
+  test('no value is current if the store has no announcements, or before they were read', () => {
+    expect(new ChangeWatch({ clock: () => now, log, storage: {} }).isCurrent('a', now)).toBe(false);
+    const unread = new ChangeWatch({ clock: () => now, log, storage: { changesSince: () => next() } });
     expect(unread.isCurrent('a', now)).toBe(false);
   });
 });

@@ -1,45 +1,52 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
+import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { announcedAheadMsMax, type StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 
 /**
- * How long ago a value was current at most. Access that ended without a notification ends open streams at their next
- * check, so both together stay below the guaranteed five seconds, and reads of other nodes show a change within two
+ * How long ago a value was current at most, so that reads of other nodes show a change within two seconds. Access that
+ * ended without a notification ends open streams at their next check, and then their connections: together within five
  * seconds.
  */
 export const freshMs = 1_800;
-/** The interval of reads; two of them may fail or be late before values are read again. */
-const everyMs = 600;
-/** The maximum age of a value without a known change: changes by other programs, or by nodes of a former version. */
-const keptMs = 10 * 60_000;
-/** Values read before the end of a change may be those before it. */
+/** The interval of reads. Until values are read again, one read may be late by a second. */
+const everyMs = 800;
+/** The maximum age of a value without a known change: other programs and nodes of a former version announce nothing. */
+const keptMsMax = 10 * 60_000;
+/** Values that were read together become too old over this time. */
+const spreadMs = 2 * 60_000;
+/** A value read within this time after an announcement may be older than the change. */
 const changingMs = announcedAheadMsMax;
 /** Known changes. With more, every value counts as changed. */
 const changesMax = 20_000;
 
 export interface ChangeWatchOptions {
   readonly storage: Pick<StorageFeatures, 'changesSince'>;
+  readonly log: Logger;
   /** Monotonic. */
   readonly clock: Clock;
 }
 
 /**
- * Reads the announcements of changed documents, so that cached values without a change need not be read again, however
- * many they are. While announcements cannot be read, no value counts as current. Without announcements, none ever does.
+ * Reads the announcements of changed documents, so that unchanged values need not be read again, however many they are.
+ * While announcements cannot be read, or if the store has none, no value counts as current.
  */
 export class ChangeWatch {
   readonly #changesSince: StorageFeatures['changesSince'];
+  readonly #log: Logger;
   readonly #clock: Clock;
   readonly #stopping = new AbortController();
-  #position: number | null = null;
+  #position: string | null = null;
+  #isFailing = false;
   /** All changes announced until then are known. */
   #knownUntil = -Infinity;
   /** The latest change of each document; the oldest first. */
   readonly #changedAt = new Map<string, number>();
   #allChangedAt = Infinity;
 
-  constructor({ storage, clock }: ChangeWatchOptions) {
+  constructor({ storage, log, clock }: ChangeWatchOptions) {
     this.#changesSince = storage.changesSince;
+    this.#log = log;
     this.#clock = clock;
   }
 
@@ -56,7 +63,7 @@ export class ChangeWatch {
   /** Whether a document read at this time is known not to have changed until 1.8 s ago. */
   isCurrent(id: string, readAt: number): boolean {
     const now = this.#clock();
-    if (now - this.#knownUntil >= freshMs || now - readAt >= keptMs) return false;
+    if (now - this.#knownUntil >= freshMs || now - readAt >= keptMsMax - spreadOf(id)) return false;
     return readAt > Math.max(this.#allChangedAt, this.#changedAt.get(id) ?? -Infinity) + changingMs;
   }
 
@@ -75,8 +82,19 @@ export class ChangeWatch {
   async #watch(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await this.read().catch(() => undefined); // the next one covers the same changes
+      await this.#readAndLog();
       await pause(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** After a failure, the next read covers the same changes. */
+  async #readAndLog(): Promise<void> {
+    try {
+      await this.read();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#log.warn({ err: error }, 'could not read which documents changed, reading all again');
+      this.#isFailing = true;
     }
   }
 
@@ -91,8 +109,11 @@ export class ChangeWatch {
   /** Values that a change concerned longer ago are read again because of their age. */
   #dropEnded(now: number): void {
     for (const [id, changedAt] of this.#changedAt) {
-      if (now - changedAt < keptMs + changingMs) return;
+      if (now - changedAt < keptMsMax + changingMs) return;
       this.#changedAt.delete(id);
     }
   }
 }
+
+/** IDs end with random digits. */
+const spreadOf = (id: string): number => ((Number.parseInt(id.slice(-3), 16) || 0) / 0x1000) * spreadMs;

@@ -78,13 +78,13 @@ export class Directory {
   readonly #listeners = new Set<(change: Change) => void>();
 
   constructor(options: Pick<Engine, 'documents' | 'storage'> & { bus: PubSub; log: Logger; clock?: Clock }) {
-    const { documents, storage } = options;
+    const { documents, storage, log } = options;
     // Ages use a monotonic clock: setting the clock back must not extend them.
     const { clock = () => performance.now() } = options;
     this.#bus = options.bus;
-    this.#log = options.log;
+    this.#log = log;
     const watch = new StoreWatch();
-    const changes = new ChangeWatch({ storage, clock });
+    const changes = new ChangeWatch({ storage, log, clock });
     this.#changes = changes;
     const isCurrent = (document: Document, readAt: number) => changes.isCurrent(document.id, readAt);
     const cached = <T extends Document>(lookup: Lookup<T>) =>
@@ -209,7 +209,7 @@ export class Directory {
 
   /**
    * Reports a change: invalidates it here immediately, on other nodes by publish/subscribe, and
-   * within 1.8 s if that fails.
+   * within two seconds if that fails.
    */
   async changed(...changes: readonly Change[]): Promise<void> {
     for (const change of changes) this.#forget(change);
@@ -219,7 +219,7 @@ export class Directory {
         changes.map((change) => JSON.stringify(change)),
       );
     } catch (error) {
-      this.#log.warn({ err: error }, 'publish/subscribe unavailable, other nodes notice the change when caches expire');
+      this.#log.warn({ err: error }, 'publish/subscribe unavailable, other nodes notice the change within two seconds');
     }
   }
 

@@ -9,10 +9,13 @@ import { StreamIndex, type StreamAccess } from './stream-index.ts';
 import { StreamPings } from './stream-pings.ts';
 import { endWithin, type EndReason, type StreamSink } from './stream-sink.ts';
 
-/** Together with the directory's maximum age, access that ended without a notification ends its streams within 5 s. */
+/**
+ * With the directory's 1.8 s and `endedMsMax`, access that ended without a notification closes connections within the
+ * guaranteed 5 s.
+ */
 const recheckMs = 2_000;
-/** Destroys the connection of an ended stream after this time, within the 5 s as well. */
-const endedMsMax = 2_000;
+/** Destroys the connection of an ended stream after this time. */
+const endedMsMax = 1_000;
 /** The minimum interval between reports of this node's counts; half of it is the delay after a change. */
 const announceMs = 1_000;
 /** Counts expire after 15 s, so they are reported again well before. */

@@ -1,7 +1,7 @@
 import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
 import type { RetentionDeps } from '../sweep/retention-deps.ts';
 
-/** Invalidates caches of the nodes. While the bus is down, caches expire within seconds. */
+/** Invalidates caches of the nodes. While the bus is down, nodes notice changes within two seconds. */
 export async function notifyNodes(
   { engine: { bus }, log }: Pick<RetentionDeps, 'engine' | 'log'>,
   changes: readonly Change[],
@@ -12,6 +12,6 @@ export async function notifyNodes(
       changes.map((change) => JSON.stringify(change)),
     )
     .catch((error: unknown) => {
-      log.warn({ err: error }, 'bus unreachable, nodes notice the change when their caches expire');
+      log.warn({ err: error }, 'bus unreachable, nodes notice the change within two seconds');
     });
 }

@@ -5,6 +5,7 @@ import { write, type Collection } from '../../../../ports/documents.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
 import { newThing, things as uncached, type Thing } from '../../../../testing/thing.ts';
 import { mongoTestDatabase, type MongoTestDatabase } from '../mongo-test-database.fixtures.ts';
+import { ChangeAnnouncements } from './announced-changes.ts';
 import { openMongoDocuments, type MongoDocuments } from './mongo-documents.ts';
 
 const things: Collection<Thing> = { ...uncached, cached: { lateFields: ['rank', 'madeAt'] } };
@@ -113,15 +114,53 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
     expect(announced.sort()).toEqual([...ids].sort());
   });
 
-  test('a reader that is too far behind, or starts, or knows a later position, learns that all may have changed', async () => {
+  test('a change that takes too long is announced again', async () => {
+    let now = 0;
+    const announcements = new ChangeAnnouncements(await database.connect(), () => now);
     const { position } = await documents.changesSince(null);
-    const raised = Array.from({ length: 300 }, (_, index) => `thing ${index}`);
-    await documents.raise(withoutLateFields, raised, { field: 'madeAt', to: 5 });
+    const change = { collection: things as unknown as AnyCollection, id: 'a', fields: null };
+    const slowly = (ms: number, outcome: 'done' | 'failed') => async () => {
+      now += ms;
+      if (outcome === 'failed') throw new Error(outcome);
+      return Promise.resolve(outcome);
+    };
+    expect(await announcements.announce([change], slowly(90_000, 'done'))).toBe('done');
+    const before = await announcements.since(position);
+    expect(before.ids).toEqual(['a']);
+    expect(await announcements.announce([change], slowly(90_001, 'done'))).toBe('done');
+    await expect(announcements.announce([change], slowly(90_001, 'failed'))).rejects.toThrow('failed');
+    expect((await announcements.since(before.position)).ids).toEqual(['a', 'a', 'a', 'a']);
+  });
+
+  test('a reader that starts, or is too far behind, learns that all may have changed', async () => {
+    await documents.remove(things, 'first');
+    const { position } = await documents.changesSince(null);
+    const raised = Array.from({ length: 256 }, (_, index) => `thing ${index}`);
+    const raise = (ids: readonly string[]) => documents.raise(withoutLateFields, ids, { field: 'madeAt', to: 5 });
+    await raise(raised.slice(1));
+    const near = await documents.changesSince(position);
+    expect(near.ids).toEqual(raised.slice(1));
+    expect(await documents.changesSince(near.position)).toEqual({ position: near.position, ids: [] });
+    await raise(raised.slice(0, 1));
     const far = await documents.changesSince(position);
-    expect(far).toEqual({ position: position + 300, ids: 'all' });
-    expect(await documents.changesSince(position + 44)).toEqual({ position: far.position, ids: raised.slice(-256) });
-    expect(await documents.changesSince(far.position)).toEqual({ position: far.position, ids: [] });
+    expect(far.ids).toBe('all');
+    expect(await documents.changesSince(near.position)).toEqual({ position: far.position, ids: ['thing 0'] });
     expect(await documents.changesSince(null)).toEqual({ position: far.position, ids: 'all' });
-    expect(await documents.changesSince(far.position + 1)).toEqual({ position: far.position, ids: 'all' });
+  });
+
+  test('a reader of announcements that were rolled back or removed learns that all may have changed', async () => {
+    const { db } = await database.connect();
+    const stored = db!.collection<{ _id: string }>('announced_changes');
+    await documents.remove(things, 'first');
+    const kept = await stored.findOne({ _id: 'documents' });
+    await documents.remove(things, 'rolled back');
+    const { position } = await documents.changesSince(null);
+    await stored.replaceOne({ _id: 'documents' }, kept!);
+    expect((await documents.changesSince(position)).ids).toBe('all');
+    await documents.remove(things, 'instead');
+    expect((await documents.changesSince(position)).ids).toBe('all');
+    const after = await documents.changesSince(null);
+    await stored.deleteOne({ _id: 'documents' });
+    expect((await documents.changesSince(after.position)).ids).toBe('all');
   });
 });

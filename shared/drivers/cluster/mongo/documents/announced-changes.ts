@@ -1,10 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import type { AnyCollection } from '../../../../ports/document-checks.ts';
 import type { Write } from '../../../../ports/documents.ts';
-import type { AnnouncedChanges } from '../../../../ports/engine.ts';
+import { announcedAheadMsMax, type AnnouncedChanges } from '../../../../ports/engine.ts';
 import { writeBatcher } from '../../../../async/write-batcher.ts';
 import { mapUnavailable } from '../mongo-connection.ts';
 import { throughElection } from '../mongo-election.ts';
+import type { Clock } from '../../../../platform/clock.ts';
 
 /**
  * IDs in the document of announcements. A reader that is further behind treats every document as changed. Each
@@ -16,11 +18,14 @@ const waitingMax = 100_000;
 
 interface Announcements {
   readonly _id: 'documents';
-  /** Announcements so far. */
-  readonly position: number;
-  /** The IDs of the last announcements. */
+  /** The token of the last append. Random, because a rollback after a failover must not repeat a known position. */
+  readonly position: string;
+  /** The last announced IDs, each after the token of its append. */
   readonly recent: string[];
 }
+
+/** The position without the document of announcements. */
+const neverAnnounced = '';
 
 /** What a write changes of a document. */
 export interface DocumentChange {
@@ -32,40 +37,54 @@ export interface DocumentChange {
 
 /**
  * Announces changes of cached documents in one MongoDB document. A single document orders the announcements of all
- * processes, so that a reader that knows its position has missed none.
+ * processes, so a reader that finds its position in it has missed none.
  */
 export class ChangeAnnouncements {
   readonly #connection: Connection;
-  readonly #write = writeBatcher<string>((ids) => this.#append(ids), {
+  readonly #clock: Clock;
+  readonly #append = writeBatcher<string>((ids) => this.#appendNow(ids), {
     batchSizeMax: recentMax,
-    writesMax: 1,
+    writesMax: 2,
     itemsMax: waitingMax,
   });
 
-  constructor(connection: Connection) {
+  /** `clock` is monotonic. */
+  constructor(connection: Connection, clock: Clock = () => performance.now()) {
     this.#connection = connection;
+    this.#clock = clock;
   }
 
   /**
-   * Resolves when the majority has the announcement of those changes that caches must not miss. Call it before the
-   * changes, so that a process that is killed between both leaves an announced change that did not happen, and not the
-   * reverse. Throws `unavailable`.
+   * Runs the write when the majority has the announcement of those changes that caches must not miss: a process that is
+   * killed in between leaves an announced change that did not happen, and not the reverse. A write that takes too long
+   * is announced again. Throws like the write, and `unavailable`.
    */
-  async announce(changes: readonly DocumentChange[]): Promise<void> {
-    const ids = new Set(changes.filter(isAnnounced).map(({ id }) => id));
-    if (ids.size > 0) await this.#write([...ids]);
+  async announce<T>(changes: readonly DocumentChange[], write: () => Promise<T>): Promise<T> {
+    const ids = [...new Set(changes.filter(isAnnounced).map(({ id }) => id))];
+    if (ids.length === 0) return write();
+    const startedAt = this.#clock();
+    await this.#append(ids);
+    try {
+      return await write();
+    } finally {
+      // Caches may have read the values before the write, and keep them.
+      if (this.#clock() - startedAt > announcedAheadMsMax) await this.#append(ids);
+    }
   }
 
   /** See `StorageFeatures`. */
-  since(position: number | null): Promise<AnnouncedChanges> {
+  since(position: string | null): Promise<AnnouncedChanges> {
     return mapUnavailable(async () => {
       const found = await this.#collection.findOne(
-        position === null ? { _id: 'documents' } : { _id: 'documents', position: { $ne: position } },
+        { _id: 'documents' },
+        { projection: { position: 1, recent: { $cond: [{ $eq: ['$position', position] }, [], '$recent'] } } },
       );
-      if (found === null) return { position: position ?? 0, ids: position === null ? 'all' : [] };
-      const missed = position === null ? -1 : found.position - position;
-      const isKnown = missed >= 0 && missed <= found.recent.length;
-      return { position: found.position, ids: isKnown ? found.recent.slice(-missed) : 'all' };
+      const current = found?.position ?? neverAnnounced;
+      if (current === position) return { position, ids: [] };
+      const recent = found?.recent ?? [];
+      const place = recent.findLastIndex((one) => one.startsWith(`${position} `));
+      const hasMissedNone = place >= 0 || (position === neverAnnounced && recent.length < recentMax);
+      return { position: current, ids: hasMissedNone ? recent.slice(place + 1).map(idOf) : 'all' };
     });
   }
 
@@ -73,22 +92,23 @@ export class ChangeAnnouncements {
     return this.#connection.db!.collection<Announcements>('announced_changes');
   }
 
-  /** A repetition during an election only announces twice. */
-  async #append(ids: readonly string[]): Promise<void> {
+  async #appendNow(ids: readonly string[]): Promise<void> {
     await mapUnavailable(() =>
-      throughElection(() =>
-        this.#collection.updateOne(
+      throughElection(() => {
+        // Each attempt is another position: the failed one may have been stored.
+        const position = randomBytes(9).toString('base64url');
+        const added = ids.slice(-recentMax).map((id) => `${position} ${id}`);
+        return this.#collection.updateOne(
           { _id: 'documents' },
-          {
-            $inc: { position: ids.length },
-            $push: { recent: { $each: ids.slice(-recentMax), $slice: -recentMax } },
-          },
+          { $set: { position }, $push: { recent: { $each: added, $slice: -recentMax } } },
           { upsert: true },
-        ),
-      ),
+        );
+      }),
     );
   }
 }
+
+const idOf = (announced: string): string => announced.slice(announced.indexOf(' ') + 1);
 
 function isAnnounced({ collection: { cached }, fields }: DocumentChange): boolean {
   return cached !== undefined && (fields === null || fields.some((field) => !cached.lateFields.includes(field)));

@@ -34,7 +34,8 @@ export type MongoDocuments = Documents & Pick<Required<StorageFeatures>, 'change
  * opened, see `prepareCollection`. Only the given collections can be used. `close` leaves the connection open.
  *
  * Writes are acknowledged by the majority, and reads use the primary, so every node reads all acknowledged writes of
- * every node, even from a new primary. Changes of cached documents are announced before they are written.
+ * every node, even from a new primary. Changes that caches must not miss are announced before they are
+ * written.
  */
 export async function openMongoDocuments({
   connection,
@@ -59,36 +60,37 @@ export async function openMongoDocuments({
       mapUnavailableAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
     update: async (collection, at, set) => {
       const work = updateWork(modelOf(collection), at, set);
-      await announcements.announce([{ collection, id: at.id, fields: Object.keys(set) }]);
-      return mapUnavailableAs(work);
+      return announcements.announce([{ collection, id: at.id, fields: Object.keys(set) }], () =>
+        mapUnavailableAs(work),
+      );
     },
     increment: async (collection, id, by) => {
       const work = incrementWork(modelOf(collection), id, by);
-      await announcements.announce([{ collection, id, fields: Object.keys(by) }]);
-      return mapUnavailableAs(work);
+      return announcements.announce([{ collection, id, fields: Object.keys(by) }], () => mapUnavailableAs(work));
     },
     raise: async (collection, ids, raised) => {
       const work = raiseWork(modelOf(collection), { ids, ...raised });
-      await announcements.announce(ids.map((id) => ({ collection, id, fields: [raised.field] })));
-      return mapUnavailableAs(work);
+      const changes = ids.map((id) => ({ collection, id, fields: [raised.field] }));
+      return announcements.announce(changes, () => mapUnavailableAs(work));
     },
     remove: async (collection, id) => {
       const work = removeWork(modelOf(collection), id);
-      await announcements.announce([{ collection, id, fields: null }]);
-      return mapUnavailableAs(work);
+      return announcements.announce([{ collection, id, fields: null }], () => mapUnavailableAs(work));
     },
     commit: async (writes) => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
       const steps = planCommit(modelOf, writes);
       if (steps.length === 0) return;
-      await requiring.runForAll(requiredDocuments(writes), async () => {
-        await announcements.announce(writes.flatMap((one) => changeOf(one) ?? []));
-        await mapUnavailableAs(() =>
-          inTransaction(connection, async (session) => {
-            for (const work of steps) await work(session);
-          }),
-        );
-      });
+      const inOne = () =>
+        inTransaction(connection, async (session) => {
+          for (const work of steps) await work(session);
+        });
+      await requiring.runForAll(requiredDocuments(writes), () =>
+        announcements.announce(
+          writes.flatMap((one) => changeOf(one) ?? []),
+          () => mapUnavailableAs(inOne),
+        ),
+      );
     },
     ping: () => mapUnavailableAs(() => connection.db!.command({ ping: 1 })),
     close: async () => undefined,
