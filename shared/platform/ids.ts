@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { Clock } from './clock.ts';
 
 /** Creates strictly increasing UUIDv7s (RFC 9562), even within a millisecond and if the clock steps back. */
@@ -51,3 +52,6 @@ export function timeOfId(text: string): number | null {
 
 /** Returns a random UUID for unordered things (connections, requests). */
 export const randomId: MakeId = () => randomUUID();
+
+/** Returns the CRC-32 of an ID, for comparisons in which another ID with the same one does no harm. */
+export const checksumOf = (id: string): number => crc32(id);

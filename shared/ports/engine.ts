@@ -1,4 +1,5 @@
 import type { VapidKeys } from '../domain/push/vapid-keys.ts';
+import type { AnnouncedChanges } from './announced-changes.ts';
 import type { Bus } from './bus/bus.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Documents } from './documents.ts';
@@ -48,14 +49,3 @@ export interface StorageFeatures {
    */
   readonly reclaimSpace?: () => Promise<number>;
 }
-
-/** Announced changes of cached documents. */
-export interface AnnouncedChanges {
-  /** The position for the next call. */
-  readonly position: string;
-  /** 'all': any cached document may have changed. */
-  readonly ids: readonly string[] | 'all';
-}
-
-/** The longest time from the announcement of a change until it is written. */
-export const announcedAheadMsMax = 90_000;

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
-import { announcedAheadMsMax, type AnnouncedChanges } from '@tocsin/shared/ports/engine.ts';
+import { checksumOf } from '@tocsin/shared/platform/ids.ts';
+import { announcedAheadMsMax, type AnnouncedChanges } from '@tocsin/shared/ports/announced-changes.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { ChangeWatch } from './change-watch.ts';
 
@@ -12,8 +13,8 @@ describe('a change watch', () => {
   let next: () => Promise<AnnouncedChanges>;
   const asked: (string | null)[] = [];
   let watch: ChangeWatch;
-  const announce = (ids: AnnouncedChanges['ids'], position = 'p1') => {
-    next = () => Promise.resolve({ position, ids });
+  const announce = (ids: readonly string[] | 'all', position = 'p1') => {
+    next = () => Promise.resolve({ position, checksums: ids === 'all' ? ids : ids.map(checksumOf) });
     return watch.read();
   };
   /** Reads that there are no more changes. */
@@ -69,7 +70,7 @@ describe('a change watch', () => {
     next = () => answer.promise;
     const reading = watch.read();
     now += 1_800;
-    answer.resolve({ position: 'p1', ids: [] });
+    answer.resolve({ position: 'p1', checksums: [] });
     await reading;
     expect(watch.isCurrent('a', longAgo)).toBe(false);
   });
@@ -102,17 +103,17 @@ describe('a change watch', () => {
   });
 
   test('a value is current for eight to ten minutes, depending on its ID, and its changes are known as long', async () => {
-    const readFirst = now;
-    await announce(['changed']);
-    for (const [id, ms] of [
-      ['0193000', 600_000],
-      ['0193800', 540_000],
-      ['changed', 0],
-    ] as const) {
-      await readAt(readFirst + Math.max(ms - 1, 0));
-      expect(watch.isCurrent(id, readFirst)).toBe(ms > 0);
-      await readAt(readFirst + ms);
-      expect(watch.isCurrent(id, readFirst)).toBe(false);
+    const firstAt = now;
+    for (const id of ['a', 'b', 'c']) {
+      const ms = 480_000 + (checksumOf(id) % 120_000);
+      await readAt(firstAt + ms - 1);
+      expect(watch.isCurrent(id, firstAt)).toBe(true);
+      await readAt(firstAt + ms);
+      expect(watch.isCurrent(id, firstAt)).toBe(false);
+      await readAt(firstAt);
+      await announce([id]);
+      await readAt(firstAt + ms - 1);
+      expect(watch.isCurrent(id, firstAt)).toBe(false);
     }
   });
 

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
-import { announcedAheadMsMax, type StorageFeatures } from '@tocsin/shared/ports/engine.ts';
+import { checksumOf } from '@tocsin/shared/platform/ids.ts';
+import { announcedAheadMsMax } from '@tocsin/shared/ports/announced-changes.ts';
+import type { StorageFeatures } from '@tocsin/shared/ports/engine.ts';
 
 /**
  * How long ago a value was current at most, so that reads of other nodes show a change within two seconds. Access that
@@ -11,9 +13,9 @@ import { announcedAheadMsMax, type StorageFeatures } from '@tocsin/shared/ports/
 export const freshMs = 1_800;
 /** The interval of reads. Until values are read again, one read may be late by a second. */
 const everyMs = 800;
-/** The maximum age of a value without a known change: other programs and nodes of a former version announce nothing. */
-const keptMsMax = 10 * 60_000;
-/** Values that were read together become too old over this time. */
+/** The age at which a value is read again without a known change: nodes of a former version announce nothing. */
+const keptMsMin = 8 * 60_000;
+/** Values that were read together are read again over this time. */
 const spreadMs = 2 * 60_000;
 /** A value read within this time after an announcement may be older than the change. */
 const changingMs = announcedAheadMsMax;
@@ -40,8 +42,8 @@ export class ChangeWatch {
   #isFailing = false;
   /** All changes announced until then are known. */
   #knownUntil = -Infinity;
-  /** The latest change of each document; the oldest first. */
-  readonly #changedAt = new Map<string, number>();
+  /** The latest change by the checksum of the document's ID; the oldest first. */
+  readonly #changedAt = new Map<number, number>();
   #allChangedAt = Infinity;
 
   constructor({ storage, log, clock }: ChangeWatchOptions) {
@@ -63,17 +65,19 @@ export class ChangeWatch {
   /** Whether a document read at this time is known not to have changed until 1.8 s ago. */
   isCurrent(id: string, readAt: number): boolean {
     const now = this.#clock();
-    if (now - this.#knownUntil >= freshMs || now - readAt >= keptMsMax - spreadOf(id)) return false;
-    return readAt > Math.max(this.#allChangedAt, this.#changedAt.get(id) ?? -Infinity) + changingMs;
+    if (now - this.#knownUntil >= freshMs) return false;
+    const checksum = checksumOf(id);
+    if (now - readAt >= keptMsMin + (checksum % spreadMs)) return false;
+    return readAt > Math.max(this.#allChangedAt, this.#changedAt.get(checksum) ?? -Infinity) + changingMs;
   }
 
   /** Reads the announcements once. Throws `unavailable`. */
   async read(): Promise<void> {
     const startedAt = this.#clock();
-    const { position, ids } = await this.#changesSince!(this.#position);
+    const { position, checksums } = await this.#changesSince!(this.#position);
     const now = this.#clock();
-    if (ids === 'all') this.#allChangedAt = now;
-    else for (const id of ids) this.#changed(id, now);
+    if (checksums === 'all') this.#allChangedAt = now;
+    else for (const checksum of checksums) this.#changed(checksum, now);
     this.#dropEnded(now);
     this.#position = position;
     this.#knownUntil = startedAt;
@@ -93,14 +97,15 @@ export class ChangeWatch {
       await this.read();
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#log.warn({ err: error }, 'could not read which documents changed, reading all again');
+      if (!this.#isFailing && !this.#stopping.signal.aborted)
+        this.#log.warn({ err: error }, 'could not read which documents changed, reading all again');
       this.#isFailing = true;
     }
   }
 
-  #changed(id: string, now: number): void {
-    this.#changedAt.delete(id);
-    this.#changedAt.set(id, now);
+  #changed(checksum: number, now: number): void {
+    this.#changedAt.delete(checksum);
+    this.#changedAt.set(checksum, now);
     if (this.#changedAt.size <= changesMax) return;
     this.#changedAt.clear();
     this.#allChangedAt = now;
@@ -108,12 +113,9 @@ export class ChangeWatch {
 
   /** Values that a change concerned longer ago are read again because of their age. */
   #dropEnded(now: number): void {
-    for (const [id, changedAt] of this.#changedAt) {
-      if (now - changedAt < keptMsMax + changingMs) return;
-      this.#changedAt.delete(id);
+    for (const [checksum, changedAt] of this.#changedAt) {
+      if (now - changedAt < keptMsMin + spreadMs + changingMs) return;
+      this.#changedAt.delete(checksum);
     }
   }
 }
-
-/** IDs end with random digits. */
-const spreadOf = (id: string): number => ((Number.parseInt(id.slice(-3), 16) || 0) / 0x1000) * spreadMs;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openLogger } from '../../../../platform/logger.ts';
+import { checksumOf } from '../../../../platform/ids.ts';
 import type { AnyCollection } from '../../../../ports/document-checks.ts';
 import { write, type Collection } from '../../../../ports/documents.ts';
 import { describeWithEngines } from '../../../../testing/describe-with-engines.ts';
@@ -24,21 +25,25 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
   });
   afterEach(() => database.drop());
 
-  /** Returns the IDs that the work announces. */
-  async function announcedBy(work: () => Promise<unknown>): Promise<readonly string[] | 'all'> {
+  const checksums = (...ids: readonly string[]) => ids.map(checksumOf);
+
+  /** Returns the checksums that the work announces. */
+  async function announcedBy(work: () => Promise<unknown>): Promise<readonly number[] | 'all'> {
     const { position } = await documents.changesSince(null);
     await work();
-    return (await documents.changesSince(position)).ids;
+    return (await documents.changesSince(position)).checksums;
   }
 
   test('an update, an increment, a raise and a removal of a cached document, but no insert', async () => {
     expect(await announcedBy(() => documents.insert(things, newThing('a')))).toEqual([]);
-    expect(await announcedBy(() => documents.update(things, { id: 'a', version: 1 }, { name: 'b' }))).toEqual(['a']);
-    expect(await announcedBy(() => documents.increment(withoutLateFields, 'a', { rank: 1 }))).toEqual(['a']);
-    expect(await announcedBy(() => documents.raise(withoutLateFields, ['a', 'b'], { field: 'madeAt', to: 5 }))).toEqual(
-      ['a', 'b'],
+    expect(await announcedBy(() => documents.update(things, { id: 'a', version: 1 }, { name: 'b' }))).toEqual(
+      checksums('a'),
     );
-    expect(await announcedBy(() => documents.remove(things, 'a'))).toEqual(['a']);
+    expect(await announcedBy(() => documents.increment(withoutLateFields, 'a', { rank: 1 }))).toEqual(checksums('a'));
+    expect(await announcedBy(() => documents.raise(withoutLateFields, ['a', 'b'], { field: 'madeAt', to: 5 }))).toEqual(
+      checksums('a', 'b'),
+    );
+    expect(await announcedBy(() => documents.remove(things, 'a'))).toEqual(checksums('a'));
   });
 
   test('no change of only late fields, and none of another collection', async () => {
@@ -53,14 +58,14 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
         await documents.commit([write.increment(things, 'a', { rank: 1 }), write.remove(others, 'a')]);
       }),
     ).toEqual([]);
-    expect(await announcedBy(() => documents.update(things, { id: 'a', version: 3 }, { rank: 2, name: 'b' }))).toEqual([
-      'a',
-    ]);
+    expect(await announcedBy(() => documents.update(things, { id: 'a', version: 3 }, { rank: 2, name: 'b' }))).toEqual(
+      checksums('a'),
+    );
   });
 
   test('all changes of a commit, each document once', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await documents.insert(things, newThing(id));
-    const ids = await announcedBy(() =>
+    const announced = await announcedBy(() =>
       documents.commit([
         write.insert(things, newThing('new')),
         write.require(things, { id: 'd', version: 1 }),
@@ -70,7 +75,7 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
         write.remove(things, 'c'),
       ]),
     );
-    expect(ids).toEqual(['a', 'b', 'c']);
+    expect(announced).toEqual(checksums('a', 'b', 'c'));
   });
 
   test('a change that cannot be announced is not written', async () => {
@@ -92,12 +97,12 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
     const elsewhere = await open();
     const ids = Array.from({ length: 100 }, (_, index) => `thing ${index}`);
     for (const id of ids) await documents.insert(things, newThing(id));
-    const announced: string[] = [];
+    const announced: (number | string)[] = [];
     let { position } = await documents.changesSince(null);
     const read = async () => {
       const changes = await documents.changesSince(position);
       position = changes.position;
-      announced.push(...changes.ids);
+      announced.push(...changes.checksums);
     };
     let isDone = false;
     const reading = (async () => {
@@ -111,7 +116,7 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
     );
     isDone = true;
     await reading;
-    expect(announced.sort()).toEqual([...ids].sort());
+    expect(announced.sort()).toEqual(checksums(...ids).sort());
   });
 
   test('a change that takes too long is announced again', async () => {
@@ -126,10 +131,10 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
     };
     expect(await announcements.announce([change], slowly(90_000, 'done'))).toBe('done');
     const before = await announcements.since(position);
-    expect(before.ids).toEqual(['a']);
+    expect(before.checksums).toEqual(checksums('a'));
     expect(await announcements.announce([change], slowly(90_001, 'done'))).toBe('done');
     await expect(announcements.announce([change], slowly(90_001, 'failed'))).rejects.toThrow('failed');
-    expect((await announcements.since(before.position)).ids).toEqual(['a', 'a', 'a', 'a']);
+    expect((await announcements.since(before.position)).checksums).toEqual(checksums('a', 'a', 'a', 'a'));
   });
 
   test('a reader that starts, or is too far behind, learns that all may have changed', async () => {
@@ -139,13 +144,16 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
     const raise = (ids: readonly string[]) => documents.raise(withoutLateFields, ids, { field: 'madeAt', to: 5 });
     await raise(raised.slice(1));
     const near = await documents.changesSince(position);
-    expect(near.ids).toEqual(raised.slice(1));
-    expect(await documents.changesSince(near.position)).toEqual({ position: near.position, ids: [] });
+    expect(near.checksums).toEqual(checksums(...raised.slice(1)));
+    expect(await documents.changesSince(near.position)).toEqual({ position: near.position, checksums: [] });
     await raise(raised.slice(0, 1));
     const far = await documents.changesSince(position);
-    expect(far.ids).toBe('all');
-    expect(await documents.changesSince(near.position)).toEqual({ position: far.position, ids: ['thing 0'] });
-    expect(await documents.changesSince(null)).toEqual({ position: far.position, ids: 'all' });
+    expect(far.checksums).toBe('all');
+    expect(await documents.changesSince(near.position)).toEqual({
+      position: far.position,
+      checksums: checksums('thing 0'),
+    });
+    expect(await documents.changesSince(null)).toEqual({ position: far.position, checksums: 'all' });
   });
 
   test('a reader of announcements that were rolled back or removed learns that all may have changed', async () => {
@@ -156,11 +164,11 @@ describeWithEngines('announced changes in MongoDB', ({ mongoUrl }) => {
     await documents.remove(things, 'rolled back');
     const { position } = await documents.changesSince(null);
     await stored.replaceOne({ _id: 'documents' }, kept!);
-    expect((await documents.changesSince(position)).ids).toBe('all');
+    expect((await documents.changesSince(position)).checksums).toBe('all');
     await documents.remove(things, 'instead');
-    expect((await documents.changesSince(position)).ids).toBe('all');
+    expect((await documents.changesSince(position)).checksums).toBe('all');
     const after = await documents.changesSince(null);
     await stored.deleteOne({ _id: 'documents' });
-    expect((await documents.changesSince(after.position)).ids).toBe('all');
+    expect((await documents.changesSince(after.position)).checksums).toBe('all');
   });
 });

@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import type { AnyCollection } from '../../../../ports/document-checks.ts';
 import type { Write } from '../../../../ports/documents.ts';
-import { announcedAheadMsMax, type AnnouncedChanges } from '../../../../ports/engine.ts';
+import { announcedAheadMsMax, type AnnouncedChanges } from '../../../../ports/announced-changes.ts';
 import { writeBatcher } from '../../../../async/write-batcher.ts';
 import { mapUnavailable } from '../mongo-connection.ts';
 import { throughElection } from '../mongo-election.ts';
 import type { Clock } from '../../../../platform/clock.ts';
+import { checksumOf } from '../../../../platform/ids.ts';
 
 /**
- * IDs in the document of announcements. A reader that is further behind treats every document as changed. Each
+ * Checksums in the document of announcements. A reader that is further behind treats every document as changed. Each
  * announcement rewrites all of them, in the oplog as well.
  */
 const recentMax = 256;
@@ -20,7 +21,7 @@ interface Announcements {
   readonly _id: 'documents';
   /** The token of the last append. Random, because a rollback after a failover must not repeat a known position. */
   readonly position: string;
-  /** The last announced IDs, each after the token of its append. */
+  /** The checksums of the last announced IDs, each after the token of its append. */
   readonly recent: string[];
 }
 
@@ -42,7 +43,7 @@ export interface DocumentChange {
 export class ChangeAnnouncements {
   readonly #connection: Connection;
   readonly #clock: Clock;
-  readonly #append = writeBatcher<string>((ids) => this.#appendNow(ids), {
+  readonly #append = writeBatcher<number>((checksums) => this.#appendNow(checksums), {
     batchSizeMax: recentMax,
     writesMax: 2,
     itemsMax: waitingMax,
@@ -60,15 +61,15 @@ export class ChangeAnnouncements {
    * is announced again. Throws like the write, and `unavailable`.
    */
   async announce<T>(changes: readonly DocumentChange[], write: () => Promise<T>): Promise<T> {
-    const ids = [...new Set(changes.filter(isAnnounced).map(({ id }) => id))];
-    if (ids.length === 0) return write();
+    const checksums = [...new Set(changes.filter(isAnnounced).map(({ id }) => checksumOf(id)))];
+    if (checksums.length === 0) return write();
     const startedAt = this.#clock();
-    await this.#append(ids);
+    await this.#append(checksums);
     try {
       return await write();
     } finally {
       // Caches may have read the values before the write, and keep them.
-      if (this.#clock() - startedAt > announcedAheadMsMax) await this.#append(ids);
+      if (this.#clock() - startedAt > announcedAheadMsMax) await this.#append(checksums);
     }
   }
 
@@ -80,11 +81,11 @@ export class ChangeAnnouncements {
         { projection: { position: 1, recent: { $cond: [{ $eq: ['$position', position] }, [], '$recent'] } } },
       );
       const current = found?.position ?? neverAnnounced;
-      if (current === position) return { position, ids: [] };
+      if (current === position) return { position, checksums: [] };
       const recent = found?.recent ?? [];
       const place = recent.findLastIndex((one) => one.startsWith(`${position} `));
       const hasMissedNone = place >= 0 || (position === neverAnnounced && recent.length < recentMax);
-      return { position: current, ids: hasMissedNone ? recent.slice(place + 1).map(idOf) : 'all' };
+      return { position: current, checksums: hasMissedNone ? recent.slice(place + 1).map(checksumIn) : 'all' };
     });
   }
 
@@ -92,12 +93,12 @@ export class ChangeAnnouncements {
     return this.#connection.db!.collection<Announcements>('announced_changes');
   }
 
-  async #appendNow(ids: readonly string[]): Promise<void> {
+  async #appendNow(checksums: readonly number[]): Promise<void> {
     await mapUnavailable(() =>
       throughElection(() => {
         // Each attempt is another position: the failed one may have been stored.
         const position = randomBytes(9).toString('base64url');
-        const added = ids.slice(-recentMax).map((id) => `${position} ${id}`);
+        const added = checksums.slice(-recentMax).map((checksum) => `${position} ${checksum}`);
         return this.#collection.updateOne(
           { _id: 'documents' },
           { $set: { position }, $push: { recent: { $each: added, $slice: -recentMax } } },
@@ -108,7 +109,7 @@ export class ChangeAnnouncements {
   }
 }
 
-const idOf = (announced: string): string => announced.slice(announced.indexOf(' ') + 1);
+const checksumIn = (announced: string): number => Number(announced.slice(announced.indexOf(' ') + 1));
 
 function isAnnounced({ collection: { cached }, fields }: DocumentChange): boolean {
   return cached !== undefined && (fields === null || fields.some((field) => !cached.lateFields.includes(field)));
