@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import { checksumOf } from '@tocsin/shared/platform/ids.ts';
 import { announcedAheadMsMax, type AnnouncedChanges } from '@tocsin/shared/ports/announced-changes.ts';
+import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { ChangeWatch } from './change-watch.ts';
 
@@ -115,6 +116,25 @@ describe('a change watch', () => {
       await readAt(firstAt + ms - 1);
       expect(watch.isCurrent(id, firstAt)).toBe(false);
     }
+  });
+
+  test('reads until it is closed, and logs once per outage', async () => {
+    const warnings: unknown[] = [];
+    let reads = 0;
+    watch = new ChangeWatch({
+      clock: () => now,
+      log: { warn: (details: unknown) => void warnings.push(details) },
+      storage: {
+        changesSince: () => {
+          reads += 1;
+          return Promise.reject(unavailable('Database'));
+        },
+      },
+    });
+    watch.start();
+    await eventually(() => Promise.resolve(reads >= 3));
+    watch.close();
+    expect(warnings).toHaveLength(1);
   });
 
   test('no value is current if the store has no announcements, or before they were read', () => {

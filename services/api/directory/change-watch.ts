@@ -24,7 +24,7 @@ const changesMax = 20_000;
 
 export interface ChangeWatchOptions {
   readonly storage: Pick<StorageFeatures, 'changesSince'>;
-  readonly log: Logger;
+  readonly log: Pick<Logger, 'warn'>;
   /** Monotonic. */
   readonly clock: Clock;
 }
@@ -35,7 +35,7 @@ export interface ChangeWatchOptions {
  */
 export class ChangeWatch {
   readonly #changesSince: StorageFeatures['changesSince'];
-  readonly #log: Logger;
+  readonly #log: Pick<Logger, 'warn'>;
   readonly #clock: Clock;
   readonly #stopping = new AbortController();
   #position: string | null = null;
