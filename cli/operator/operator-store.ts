@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
-import { changesChannel, type Change } from '@tocsin/shared/domain/change.ts';
+import type { Change } from '@tocsin/shared/domain/change.ts';
+import { publishChanges } from '@tocsin/shared/operations/publish-changes.ts';
 import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
@@ -50,10 +51,7 @@ export async function withStore(act: (store: OperatorStore, config: Config) => P
 /** Notifies the running nodes of stored changes. Nodes that miss it reload within 5 s. */
 export async function notifyNodes(store: OperatorStore, ...changes: readonly Change[]): Promise<void> {
   try {
-    await store.bus?.publish(
-      changesChannel,
-      changes.map((change) => JSON.stringify(change)),
-    );
+    if (store.bus !== null) await publishChanges(store.bus, changes);
   } catch {
     process.stderr.write('Could not notify the running nodes: they reload within 5 seconds.\n');
   }

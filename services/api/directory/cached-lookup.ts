@@ -140,8 +140,7 @@ export class CachedLookup<V> {
     if (now - entry.currentAt < freshMs) return true;
     // Values in use move to the end, so that the cache drops others first.
     entry.currentAt = now;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    this.#keep(key, entry);
     return true;
   }
 

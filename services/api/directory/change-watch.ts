@@ -17,8 +17,6 @@ const everyMs = 800;
 const keptMsMin = 8 * 60_000;
 /** Values that were read together are read again over this time. */
 const spreadMs = 2 * 60_000;
-/** A value read within this time after an announcement may be older than the change. */
-const changingMs = announcedAheadMsMax;
 /** Known changes. With more, every value counts as changed. */
 const changesMax = 20_000;
 
@@ -68,7 +66,8 @@ export class ChangeWatch {
     if (now - this.#knownUntil >= freshMs) return false;
     const checksum = checksumOf(id);
     if (now - readAt >= keptMsMin + (checksum % spreadMs)) return false;
-    return readAt > Math.max(this.#allChangedAt, this.#changedAt.get(checksum) ?? -Infinity) + changingMs;
+    const changedAt = Math.max(this.#allChangedAt, this.#changedAt.get(checksum) ?? -Infinity);
+    return readAt > changedAt + announcedAheadMsMax; // a value read earlier may be older than the change
   }
 
   /** Reads the announcements once. Throws `unavailable`. */
@@ -114,7 +113,7 @@ export class ChangeWatch {
   /** Values that a change concerned longer ago are read again because of their age. */
   #dropEnded(now: number): void {
     for (const [checksum, changedAt] of this.#changedAt) {
-      if (now - changedAt < keptMsMin + spreadMs + changingMs) return;
+      if (now - changedAt < keptMsMin + spreadMs + announcedAheadMsMax) return;
       this.#changedAt.delete(checksum);
     }
   }

@@ -18,6 +18,7 @@ import {
 import { findMember, teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/collections/topics.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
+import { publishChanges } from '@tocsin/shared/operations/publish-changes.ts';
 import { CachedLookup, StoreWatch, type Lookup } from './cached-lookup.ts';
 import { ChangeWatch } from './change-watch.ts';
 import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
@@ -214,10 +215,7 @@ export class Directory {
   async changed(...changes: readonly Change[]): Promise<void> {
     for (const change of changes) this.#forget(change);
     try {
-      await this.#bus.publish(
-        changesChannel,
-        changes.map((change) => JSON.stringify(change)),
-      );
+      await publishChanges(this.#bus, changes);
     } catch (error) {
       this.#log.warn({ err: error }, 'publish/subscribe unavailable, other nodes notice the change within two seconds');
     }

@@ -48,10 +48,7 @@ export function openCluster(options: ClusterOptions): Promise<Engine> {
       documents,
       jobQueue,
       bus,
-      storage: {
-        time: () => mongoTime(connection),
-        changesSince: (position) => documents.changesSince(position),
-      },
+      storage: { time: () => mongoTime(connection), changesSince: documents.changesSince },
       jwtSecrets: options.jwtSecrets,
       vapidKeys: options.vapidKeys,
       close: () => own.closeAll(),

@@ -58,7 +58,7 @@ export class ChangeAnnouncements {
   /**
    * Runs the write when the majority has the announcement of those changes that caches must not miss: a process that is
    * killed in between leaves an announced change that did not happen, and not the reverse. A write that takes too long
-   * is announced again. Throws like the write, and `unavailable`.
+   * is announced again. Throws like the write, and errors of MongoDB.
    */
   async announce<T>(changes: readonly DocumentChange[], write: () => Promise<T>): Promise<T> {
     const checksums = [...new Set(changes.filter(isAnnounced).map(({ id }) => checksumOf(id)))];
@@ -94,18 +94,16 @@ export class ChangeAnnouncements {
   }
 
   async #appendNow(checksums: readonly number[]): Promise<void> {
-    await mapUnavailable(() =>
-      throughElection(() => {
-        // Each attempt is another position: the failed one may have been stored.
-        const position = randomBytes(9).toString('base64url');
-        const added = checksums.slice(-recentMax).map((checksum) => `${position} ${checksum}`);
-        return this.#collection.updateOne(
-          { _id: 'documents' },
-          { $set: { position }, $push: { recent: { $each: added, $slice: -recentMax } } },
-          { upsert: true },
-        );
-      }),
-    );
+    await throughElection(() => {
+      // Each attempt is another position: the failed one may have been stored.
+      const position = randomBytes(9).toString('base64url');
+      const added = checksums.slice(-recentMax).map((checksum) => `${position} ${checksum}`);
+      return this.#collection.updateOne(
+        { _id: 'documents' },
+        { $set: { position }, $push: { recent: { $each: added, $slice: -recentMax } } },
+        { upsert: true },
+      );
+    });
   }
 }
 

@@ -13,7 +13,7 @@ import type { Documents, Write } from '../../../../ports/documents.ts';
 import type { StorageFeatures } from '../../../../ports/engine.ts';
 import { KeyedMutex } from '../../../../async/keyed-mutex.ts';
 import { mapUnavailable } from '../mongo-connection.ts';
-import { ChangeAnnouncements, changeOf } from './announced-changes.ts';
+import { ChangeAnnouncements, changeOf, type DocumentChange } from './announced-changes.ts';
 import { throughElection } from '../mongo-election.ts';
 import { documentModel, indexName, lowestOf, prepareCollection, type DocumentModel } from './mongo-document-models.ts';
 import { decodeDocument, decodeFields, fieldName, type Stored } from './mongo-document-values.ts';
@@ -34,8 +34,7 @@ export type MongoDocuments = Documents & Pick<Required<StorageFeatures>, 'change
  * opened, see `prepareCollection`. Only the given collections can be used. `close` leaves the connection open.
  *
  * Writes are acknowledged by the majority, and reads use the primary, so every node reads all acknowledged writes of
- * every node, even from a new primary. Changes that caches must not miss are announced before they are
- * written.
+ * every node, even from a new primary. Changes that caches must not miss are announced before they are written.
  */
 export async function openMongoDocuments({
   connection,
@@ -54,41 +53,39 @@ export async function openMongoDocuments({
   // deadline.
   const requiring = new KeyedMutex();
   const announcements = new ChangeAnnouncements(connection);
+  const writeAnnounced = <T>(changes: readonly DocumentChange[], work: () => Promise<unknown>): Promise<T> =>
+    mapUnavailableAs(() => announcements.announce(changes, work));
   return {
     ...readsOver(modelOf),
     insert: (collection, document) =>
       mapUnavailableAs(async () => (await insertWork(modelOf(collection), [document])())[0]),
     update: async (collection, at, set) => {
       const work = updateWork(modelOf(collection), at, set);
-      return announcements.announce([{ collection, id: at.id, fields: Object.keys(set) }], () =>
-        mapUnavailableAs(work),
-      );
+      return writeAnnounced([{ collection, id: at.id, fields: Object.keys(set) }], work);
     },
     increment: async (collection, id, by) => {
       const work = incrementWork(modelOf(collection), id, by);
-      return announcements.announce([{ collection, id, fields: Object.keys(by) }], () => mapUnavailableAs(work));
+      return writeAnnounced([{ collection, id, fields: Object.keys(by) }], work);
     },
     raise: async (collection, ids, raised) => {
       const work = raiseWork(modelOf(collection), { ids, ...raised });
       const changes = ids.map((id) => ({ collection, id, fields: [raised.field] }));
-      return announcements.announce(changes, () => mapUnavailableAs(work));
+      return writeAnnounced(changes, work);
     },
     remove: async (collection, id) => {
       const work = removeWork(modelOf(collection), id);
-      return announcements.announce([{ collection, id, fields: null }], () => mapUnavailableAs(work));
+      return writeAnnounced([{ collection, id, fields: null }], work);
     },
     commit: async (writes) => {
       checkAtMost(writes.length, documentLimits.writes, 'writes');
       const steps = planCommit(modelOf, writes);
       if (steps.length === 0) return;
-      const inOne = () =>
-        inTransaction(connection, async (session) => {
-          for (const work of steps) await work(session);
-        });
+      const changes = writes.flatMap((one) => changeOf(one) ?? []);
       await requiring.runForAll(requiredDocuments(writes), () =>
-        announcements.announce(
-          writes.flatMap((one) => changeOf(one) ?? []),
-          () => mapUnavailableAs(inOne),
+        writeAnnounced(changes, () =>
+          inTransaction(connection, async (session) => {
+            for (const work of steps) await work(session);
+          }),
         ),
       );
     },
