@@ -121,7 +121,9 @@ describeUnlessMissing('in Chromium', missing, () => {
     await showsOffsets(page, later);
     await page.reload();
     await showsOffsets(page, later);
-    expect(await page.getByLabel('Local time').inputValue()).toBe(local);
+    // Browsers leave out seconds that are 0.
+    const shown = await page.getByLabel('Local time').inputValue();
+    expect(`${shown}:00`.slice(0, local.length)).toBe(local);
   });
 
   test('shows what was edited and deleted as such, without the deleted content', async () => {

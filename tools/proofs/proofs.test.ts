@@ -87,6 +87,7 @@ describe('the names of the tests of a file', () => {
     [`describe.each(all)('over %s', (one) => { test('100 %s', f); });`, ['over * › 100 %s']],
     [`test.skip('a', f); expect(test('x')).toBe(1); /a/.test('b', 1);`, ['a']],
     [`for (const x of all) describeUnlessMissing('g', [], () => { test('it\\'s', f); });`, ["g › it's"]],
+    [`if (engineUnderTest === 'cluster') { test('a', f); } if (body) test('b', f);`, ['b']],
   ])('%s', (source, names) => {
     expect(findTestNames(source)).toEqual(names);
   });
