@@ -81,7 +81,7 @@ describe(`push replay, ${engineUnderTest}`, () => {
     await record(sent!, message.id, { status: 'sent' });
     await record(retrying!, message.id, { status: 'retrying', retryAt: at.clock() + dayMs });
     for (let time = 0; time < 3; time++) await renotify(message);
-    await at.start({ pageSize: 4, claimStaleMs: 8_000 });
+    await at.start({ firstPageSize: 2, pageSize: 4, claimStaleMs: 8_000 });
     const missed = [unknown, failed, skipped, dead].map((subscriber) => subscriber!.device.pushToken);
     await eventually(() => expect(reached(message.id)).toEqual(expect.arrayContaining(missed)));
     // Held by a claim whose owner will record the outcome.

@@ -35,7 +35,7 @@ describe(`the notifier, ${engineUnderTest}`, () => {
     const tokens = await at.addSubscribers(topic, 130);
     const { user, subscription } = await at.addSubscriber(topic);
     const second = await at.engine.documents.insert(devices, newDevice(user.id));
-    await at.start({ pageSize: 25 });
+    await at.start({ firstPageSize: 10, pageSize: 25 });
     const message = await at.publish(topic, { priority: 5 });
     await at.idle();
     const reached = tokensOf(at, message.id);
@@ -65,11 +65,34 @@ describe(`the notifier, ${engineUnderTest}`, () => {
       await at.addTopic({ partition: at.engine.eventLog.partitions - 1 }),
     ];
     const tokens = await Promise.all(topics.map((topic) => at.addSubscribers(topic, 60)));
-    await at.start({ pageSize: 10 });
-    await at.start({ pageSize: 10 });
+    await at.start({ firstPageSize: 5, pageSize: 10 });
+    await at.start({ firstPageSize: 5, pageSize: 10 });
     const messages = [await at.publish(topics[0]!), await at.publish(topics[1]!, { priority: 5 })];
     await at.idle();
     expect(messages.map((message) => tokensOf(at, message.id).sort())).toEqual(tokens.map((ofTopic) => ofTopic.sort()));
+  });
+
+  test('pushes a message while later pages of another one wait for a slow provider', async () => {
+    const [large, small] = [await at.addTopic(), await at.addTopic()];
+    const slow = new Set(await at.addSubscribers(large, 40));
+    const { device } = await at.addSubscriber(small);
+    const [waiting, answered] = [new Set<string>(), Promise.withResolvers<void>()];
+    const gateway = scriptedGateway({});
+    const send: typeof gateway.send = async (batch) => {
+      for (const { pushToken } of batch) if (slow.has(pushToken)) waiting.add(pushToken);
+      if (batch.some(({ pushToken }) => slow.has(pushToken))) await answered.promise;
+      return gateway.send(batch);
+    };
+    await at.start({ firstPageSize: 2, pageSize: 2 }, { gateways: new Map([['expo', { ...gateway, send }]]) });
+    await at.publish(large);
+    // The first page, and four others.
+    await eventually(() => expect(waiting.size).toBe(10));
+    await at.publish(small);
+    await eventually(() => expect(gateway.sent).toMatchObject([{ token: device.pushToken }]));
+    expect(waiting.size).toBe(10);
+    answered.resolve();
+    await eventually(() => expect(gateway.sent).toHaveLength(41));
+    expect(new Set(gateway.sent.map(({ token }) => token))).toEqual(new Set([device.pushToken, ...slow]));
   });
 
   test('pushes once for a repeated record', async () => {

@@ -34,7 +34,7 @@ async function pushToRecipientsOf(deps: PushDeps, job: PageJob, span: Span): Pro
   if (isRenotify && message.timestamp + ledgerMs <= deps.clock()) return;
   const page = await deps.engine.deliveries.recipients(
     { topicId: topic.id, message },
-    { after: job.after, limit: deps.limits.pageSize },
+    { after: job.after, limit: job.after === null ? deps.limits.firstPageSize : deps.limits.pageSize },
   );
   span.set({ 'tocsin.recipients': page.recipients.length });
   if (page.next !== null) {

@@ -34,7 +34,7 @@ export async function readReached(
   const keys = [of.messageId, ...(of.escalation?.pages ?? []).map((page) => ledgerKey(of.messageId, page))];
   const key = keys[pageIndex];
   if (key === undefined) return { rows: [], next: null };
-  const limit = deviceIds?.length ?? limits.pageSize;
+  const limit = deviceIds?.length ?? (after === null ? limits.firstPageSize : limits.pageSize);
   const rows = await deliveries.find(
     key,
     deviceIds === undefined ? { limit, ...(after === null ? {} : { after }) } : { deviceIds, limit },

@@ -37,7 +37,7 @@ describe(`edits and deletions on devices, ${engineUnderTest}`, () => {
     const topic = await at.addTopic();
     const tokens = await at.addSubscribers(topic, 12);
     const { device } = await at.addSubscriber(topic, { subscription: { priorityThreshold: 5 } });
-    await at.start({ pageSize: 5 });
+    await at.start({ firstPageSize: 2, pageSize: 5 });
     const message = await at.publish(topic, { title: 'Pump', message: 'is of', tags: ['a'] });
     await at.idle();
     await change(topic, message, (stored) => editRecord(stored, { message: 'is off' }, at.clock()));

@@ -3,7 +3,6 @@ import { hasEscalation, type StoredMessage } from '@tocsin/shared/domain/message
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { escalations } from '@tocsin/shared/collections/escalation/escalations.ts';
-import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { PushDeps } from './push-deps.ts';
 
 /** The current state of a message to push. */
@@ -37,16 +36,16 @@ export interface PushIds {
  * hour after its publish if the time is known.
  */
 export async function loadPush(
-  deps: Pick<PushDeps, 'engine' | 'clock'>,
+  deps: Pick<PushDeps, 'engine' | 'reads' | 'clock'>,
   ids: PushIds,
 ): Promise<Push | { readonly over: string }> {
   const readAt = deps.clock();
-  const message = await deps.engine.messages.find(ids.messageId);
-  if (message === null) return waitForMessage(deps.clock() - (ids.publishedAt ?? 0));
+  const message = await deps.reads.message(ids.messageId);
+  if (message === undefined) return waitForMessage(deps.clock() - (ids.publishedAt ?? 0));
   if (message.isDeleted) return { over: 'message deleted' };
   if (message.expiresAt <= deps.clock()) return { over: 'message expired' };
-  const topic = await deps.engine.documents.get(topics, ids.topicId);
-  if (topic === null) return { over: 'topic deleted' };
+  const topic = await deps.reads.topic(ids.topicId);
+  if (topic === undefined) return { over: 'topic deleted' };
   const escalation = await findEscalation(deps, message, ids);
   if ('over' in escalation) return escalation;
   return { message, topic, page: ids.page, readAt, ...escalation };

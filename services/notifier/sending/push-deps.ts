@@ -8,11 +8,13 @@ import type { Tracing } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import type { NotifiedTimes } from './notified-times.ts';
 import type { WatchedGateway } from '../providers/watch-provider.ts';
 import type { PushMetrics } from './push-metrics.ts';
+import type { PushReads } from './push-reads.ts';
 import type { ReportRefusal } from './refusal-report.ts';
 
 /** The dependencies of pushing. */
 export interface PushDeps {
   readonly engine: Pick<Engine, 'messages' | 'deliveries' | 'documents' | 'jobQueue' | 'bus'>;
+  readonly reads: PushReads;
   /** One gateway per configured platform. */
   readonly gateways: ReadonlyMap<Platform, WatchedGateway>;
   readonly notifiedTimes: NotifiedTimes;
@@ -35,7 +37,9 @@ export interface PushDeps {
 }
 
 export interface PushLimits {
-  /** Subscriptions per page: large enough to make the queue's cost negligible, small enough for concurrent pages. */
+  /** Subscriptions or devices on a first page: most messages have no other page. */
+  readonly firstPageSize: number;
+  /** On later pages: large enough to make the queue's cost negligible, small enough for concurrent pages. */
   readonly pageSize: number;
   /** An older claim belongs to a dead worker. Longer than any send. */
   readonly claimStaleMs: number;

@@ -22,6 +22,7 @@ import type { PushRequest, PushResult } from '../providers/push-gateway.ts';
 import type { WatchedGateway } from '../providers/watch-provider.ts';
 import { openPushInstallation, type PushInstallation } from '../push-installation.fixtures.ts';
 import { pushMetrics } from './push-metrics.ts';
+import { pushReads } from './push-reads.ts';
 import { retryPush } from '../jobs/retry-push.ts';
 import { sendPush, type Sending } from './send-push.ts';
 
@@ -61,6 +62,7 @@ describe(`a push, ${engineUnderTest}`, () => {
   };
   const deps = (engine: PushDeps['engine'] = at.engine): PushDeps => ({
     engine,
+    reads: pushReads(engine),
     clock: () => at.clock(),
     makeId: idSource(() => at.clock()),
     baseUrl: 'http://127.0.0.1',
@@ -74,6 +76,7 @@ describe(`a push, ${engineUnderTest}`, () => {
     metrics: pushMetrics(new Registry()),
     tracing: untraced,
     limits: {
+      firstPageSize: 10,
       pageSize: 10,
       claimStaleMs: 20_000,
       backoffMs: 1_000,
@@ -169,11 +172,11 @@ describe(`a push, ${engineUnderTest}`, () => {
   test('is not sent with a stale claim, but by the next claim', async () => {
     const push = await newPush();
     const { messages } = at.engine;
-    const find: typeof messages.find = (id) => {
+    const findMany: typeof messages.findMany = (ids) => {
       at.setAhead(20_001);
-      return messages.find(id);
+      return messages.findMany(ids);
     };
-    await expect(push.send({ ...at.engine, messages: { ...messages, find } })).rejects.toThrow(RetryLater);
+    await expect(push.send({ ...at.engine, messages: { ...messages, findMany } })).rejects.toThrow(RetryLater);
     expect([sent, await push.statuses()]).toEqual([[], ['pending']]);
     await push.send();
     expect(await push.statuses()).toEqual(['sent']);

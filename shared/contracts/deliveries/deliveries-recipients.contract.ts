@@ -121,6 +121,41 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
       ).toEqual(expected.map(({ id, mobileEnabled, webEnabled }) => [id, mobileEnabled, webEnabled]));
   });
 
+  test('returns the first pages of topics with few and with many recipients concurrently', async () => {
+    const sizes = [0, 1, 2, 1, 3, 90, 1, 0, 2];
+    const topicIds = sizes.map(() => newId());
+    const expected = await Promise.all(
+      sizes.map(async (size, place) => {
+        const all = Array.from({ length: size }, () => newSubscription(newId(), topicIds[place]!));
+        if (size > 0) await at().documents.commit(all.map((one) => write.insert(subscriptionCollection, one)));
+        const devices = await Promise.all(all.map(({ userId }) => addDevice(userId)));
+        return all.map(({ id }, index) => [id, devices[index]!.id]).sort(([a], [b]) => (a! < b! ? -1 : 1));
+      }),
+    );
+    const read = async (places: readonly number[], limit: number) => {
+      const found = await Promise.all(
+        places.map((place) =>
+          at().deliveries.recipients({ topicId: topicIds[place]!, message: plain }, { after: null, limit }),
+        ),
+      );
+      return found.map(({ recipients, next }) => [
+        recipients.map(({ subscriptionId, devices }) => [subscriptionId, ...devices.map(({ id }) => id)]),
+        next,
+      ]);
+    };
+    const firstOf = (place: number, limit: number) => {
+      const page = expected[place]!.slice(0, limit);
+      return [page, expected[place]!.length > limit ? page.at(-1)![0] : null];
+    };
+    const small = [0, 1, 2, 3, 4, 6, 7, 8, 1, 4];
+    expect(await read(small, 100)).toEqual(small.map((place) => firstOf(place, 100)));
+    expect(await read(small, 2)).toEqual(small.map((place) => firstOf(place, 2)));
+    const all = [...sizes.keys()];
+    expect(await read(all, 100)).toEqual(all.map((place) => firstOf(place, 100)));
+    for (const limit of [50, 100])
+      expect(await read([5, 1, 5, 4], limit)).toEqual([5, 1, 5, 4].map((place) => firstOf(place, limit)));
+  });
+
   test('finds the few matching recipients among thousands', async () => {
     const topicId = newId();
     const all = Array.from({ length: 4_100 }, (_, place) =>
@@ -157,15 +192,18 @@ export function describeRecipients(at: () => { documents: Documents; deliveries:
           const topicId = newId();
           const all = allSettings.map((mobileSettings) => newSubscription(newId(), topicId, mobileSettings));
           await at().documents.commit(all.map((one) => write.insert(subscriptionCollection, one)));
-          for (const one of messages) {
-            const expected = all
-              .filter((subscription) => passesPushFilter(subscription, one))
-              .map(({ id }) => id)
-              .sort();
-            expect((await walk({ topicId, message: one }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(
-              expected,
-            );
-          }
+          // Concurrently, because drivers may read pages of several messages together.
+          await Promise.all(
+            messages.map(async (one) => {
+              const expected = all
+                .filter((subscription) => passesPushFilter(subscription, one))
+                .map(({ id }) => id)
+                .sort();
+              expect((await walk({ topicId, message: one }, 3)).map(({ subscriptionId }) => subscriptionId)).toEqual(
+                expected,
+              );
+            }),
+          );
           expect(await at().deliveries.topicsWithRecipients([topicId])).toEqual(
             new Set(allSettings.some(({ mobileEnabled, webEnabled }) => mobileEnabled || webEnabled) ? [topicId] : []),
           );

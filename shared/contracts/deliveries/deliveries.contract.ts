@@ -152,6 +152,14 @@ function describeClaims(fixture: () => DeliveriesFixture, at: () => Deliveries):
     return [...fresh, ...stale, ...due];
   };
 
+  test('grants concurrent claims of many messages, except those that are taken', async () => {
+    const all = Array.from({ length: 40 }, (_, place) => claimsOf(newId(), 1 + (place % 20)));
+    const taken = all.map((claims, place) => claims.slice(0, place % 3));
+    await Promise.all(taken.map((claims) => at().claim(claims, { now, staleAfterMs })));
+    const granted = await Promise.all(all.map((claims) => at().claim(claims, { now, staleAfterMs })));
+    expect(granted).toEqual(all.map((claims, place) => idsOf(claims.slice(taken[place]!.length))));
+  });
+
   test('grants each device to one of 8 concurrent claimers', async () => {
     const claims = await prepared(newId());
     const stores = await Promise.all(Array.from({ length: 4 }, async () => (await fixture().open()).deliveries));
@@ -243,6 +251,31 @@ function describeLedger(at: () => Deliveries): void {
       ['sent', now],
       ['dead_token', now + 1],
     ]);
+  });
+
+  test('stores concurrent outcomes of many messages, with and without a claim', async () => {
+    const statuses = ['sent', 'failed', 'skipped', 'retrying', 'dead_token'] as const;
+    const all = Array.from({ length: 40 }, (_, place) =>
+      outcomesOf(claimsOf(newId(), 1 + (place % 20)), {
+        status: statuses[place % 5]!,
+        reason: place % 2 === 0 ? null : `reason ${place}`,
+        ...(place % 5 === 3 ? { retryAt: now + place } : {}),
+      }),
+    );
+    const claimed = all.filter((_, place) => place % 4 !== 0);
+    await Promise.all(claimed.map((outcomes) => at().claim(outcomes, { now, staleAfterMs })));
+    await Promise.all(all.map((outcomes) => at().record(outcomes, now + 1)));
+    const found = await Promise.all(all.map(([first]) => at().find(first!.messageId, { limit: 20 })));
+    expect(found).toEqual(
+      all.map((outcomes, place) =>
+        outcomes.map((outcome) => ({
+          retryAt: null,
+          ...outcome,
+          attempts: place % 4 === 0 ? 0 : 1,
+          updatedAt: now + 1,
+        })),
+      ),
+    );
   });
 
   test('stores thousands of mixed outcomes in one call', async () => {

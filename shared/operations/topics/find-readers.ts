@@ -12,10 +12,23 @@ export async function findReaders(
   topic: Topic,
   userIds: readonly string[],
 ): Promise<Set<string>> {
-  const accounts = await documents.pick(users, userIds, ['isActive']);
+  return readersOf(documents, topic, await findActive(documents, userIds));
+}
+
+/** Returns which of the enabled accounts (at most 1,000) may read the topic now. */
+export async function readersOf(
+  documents: Documents,
+  topic: Topic,
+  activeIds: readonly string[],
+): Promise<Set<string>> {
   const roles = await findTeamRoles(documents, topic);
-  const readers = accounts.filter(({ id, isActive }) => isActive && mayRead(id, topic, roles.get(id) ?? null));
-  return new Set(readers.map(({ id }) => id));
+  return new Set(activeIds.filter((id) => mayRead(id, topic, roles.get(id) ?? null)));
+}
+
+/** Returns those of the IDs (at most 1,000) whose account exists and is enabled. */
+export async function findActive(documents: Documents, userIds: readonly string[]): Promise<string[]> {
+  const accounts = await documents.pick(users, userIds, ['isActive']);
+  return accounts.flatMap(({ id, isActive }) => (isActive ? [id] : []));
 }
 
 /** Returns the relevant roles: a public topic needs none. One lookup for all users, because teams are small. */

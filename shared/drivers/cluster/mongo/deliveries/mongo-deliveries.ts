@@ -5,8 +5,9 @@ import { deliveryStatuses, type Deliveries, type DeliveryStatus } from '../../..
 import { checkClaims, checkDeviceIds, chunkOutcomes } from '../../../../ports/delivery-checks.ts';
 import type { Collection } from '../../../../ports/documents.ts';
 import { ignoring, indexNotFound, mapUnavailable } from '../mongo-connection.ts';
-import { claimRows, recordRows, type Ledger } from './mongo-delivery-ledger.ts';
+import { claimRows, recordRows } from './mongo-delivery-ledger.ts';
 import { deliveryOf, rowIdOf, rowIdsOf, slotMs, slotOf, storedId, type DeliveryRow } from './mongo-delivery-rows.ts';
+import { ledgerWrites, type Ledger } from './ledger-writes.ts';
 import { mongoFollowedTopics, mongoRecipients } from './mongo-recipients.ts';
 
 export interface MongoDeliveriesOptions {
@@ -42,6 +43,7 @@ export async function openMongoDeliveries({
     ]),
   );
   await mapUnavailable(() => ledger.dropIndex(legacyIndex).catch(ignoring(indexNotFound)));
+  const writes = ledgerWrites(ledger);
   const findRecipients = mongoRecipients(connection, { subscriptions, devices });
   const followedTopics = mongoFollowedTopics(connection, subscriptions);
   return {
@@ -51,11 +53,11 @@ export async function openMongoDeliveries({
     claim: (claims, at) =>
       mapUnavailable(async () => {
         const checked = checkClaims(claims);
-        return checked.length === 0 ? new Set<string>() : claimRows(ledger, checked, at);
+        return checked.length === 0 ? new Set<string>() : claimRows({ ledger, writes }, checked, at);
       }),
     record: (outcomes, now) =>
       mapUnavailable(async () => {
-        for (const part of chunkOutcomes(outcomes, recordedMax)) await recordRows(ledger, part, now);
+        for (const part of chunkOutcomes(outcomes, recordedMax)) await recordRows(writes, part, now);
       }),
     find: (messageId, filter) => mapUnavailable(() => findRows(ledger, messageId, filter)),
     counts: (messageId) => mapUnavailable(() => countRows(ledger, messageId)),

@@ -1,5 +1,7 @@
 import type { Connection, mongo } from 'mongoose';
+import { batchLoader } from '../../../../async/batch-loader.ts';
 import type { Device } from '../../../../domain/push/device.ts';
+import { passesPushFilter } from '../../../../domain/push/push-filter.ts';
 import type { Subscription } from '../../../../domain/push/subscription.ts';
 import type { Deliveries, Recipient, RecipientDevice } from '../../../../ports/deliveries.ts';
 import type { Collection } from '../../../../ports/documents.ts';
@@ -30,49 +32,38 @@ const settingFields = {
 /** Rows of the first batch. With MongoDB's default of 101, the rest would need another round trip. */
 const firstBatchSize = 1_000;
 
-/** Reads pages of a topic's recipients from the collections of the documents driver, with two queries per page. */
+/** Pages with more users read their devices alone, so that pages with few do not wait for them. */
+const sharedUsersMax = 16;
+/** Users per shared query. */
+const usersPerQuery = 1_000;
+
+/** First pages per shared query, and the mean number of subscriptions per topic up to which they share it. */
+const firstPagesMax = 64;
+const sharedRowsMax = 20;
+
+/**
+ * Reads pages of a topic's recipients from the collections of the documents driver: a query for the subscriptions, and
+ * one for the devices. Concurrent first pages of small topics share both.
+ */
 export function mongoRecipients(
   connection: Connection,
   { subscriptions, devices }: { subscriptions: Collection<Subscription>; devices: Collection<Device> },
 ): Pick<Deliveries, 'recipients' | 'topicsWithRecipients'> {
   const storedSubscriptions = connection.collection<StoredSubscription>(subscriptions.name);
-  const storedDevices = connection.collection<StoredDevice>(devices.name);
   const byTopicFlags = indexName(subscriptions, 'byTopicFlags');
-  const byUser = indexName(devices, 'byUser');
-
-  const devicesOf = async (userIds: readonly string[]) => {
-    const found = new Map<string, RecipientDevice[]>(userIds.map((userId) => [userId, []]));
-    const active = storedDevices.find(
-      { userId: { $in: [...userIds] }, isActive: true },
-      { projection: { userId: 1, platform: 1, pushToken: 1, doubtedAt: 1, createdAt: 1 } },
-    );
-    for (const { _id, userId, platform, pushToken, doubtedAt, createdAt } of await active
-      .sort({ userId: 1, createdAt: 1, _id: 1 })
-      .hint(byUser)
-      .batchSize(firstBatchSize)
-      .toArray()) {
-      found.get(userId)!.push({ id: _id, platform, pushToken, doubtedAt: doubtedAt ?? null, createdAt });
-    }
-    return found;
-  };
+  const subscriptionsOf = subscriptionPages(storedSubscriptions, byTopicFlags);
+  const devicesOf = devicesOfUsers(connection.collection<StoredDevice>(devices.name), indexName(devices, 'byUser'));
   return {
-    async recipients({ topicId, message }, { after, limit }) {
-      const found = await storedSubscriptions
-        .find(passingFilter(topicId, message, after), { projection: settingFields })
-        .sort({ _id: 1 })
-        .limit(limit + 1)
-        .batchSize(limit + 1)
-        .hint(byTopicFlags)
-        .toArray();
+    async recipients(match, { after, limit }) {
+      const found = await subscriptionsOf({ ...match, after, limit });
       const page = found.slice(0, limit);
-      const ofUsers =
-        page.length === 0 ? new Map<string, RecipientDevice[]>() : await devicesOf(page.map(({ userId }) => userId));
-      const recipients = page.map(({ _id, userId, createdAt, ...stored }): Recipient => ({
+      const devicesOfEach = await devicesOf(page.map(({ userId }) => userId));
+      const recipients = page.map(({ _id, userId, createdAt, ...stored }, place): Recipient => ({
         subscriptionId: _id,
         userId,
         subscribedAt: createdAt,
         settings: settingsOf(stored),
-        devices: ofUsers.get(userId)!,
+        devices: devicesOfEach[place]!,
       }));
       return { recipients, next: found.length > limit ? page.at(-1)!._id : null };
     },
@@ -86,6 +77,84 @@ export function mongoRecipients(
         .toArray();
       return new Set(found.flatMap(({ _id, mobileEnabled, webEnabled }) => (mobileEnabled || webEnabled ? [_id] : [])));
     },
+  };
+}
+
+type Match = Parameters<Deliveries['recipients']>[0];
+interface Page extends Match {
+  readonly after: string | null;
+  readonly limit: number;
+}
+type FoundSubscription = Pick<StoredSubscription, '_id' | keyof typeof settingFields>;
+
+/** Returns a function that reads a page of subscriptions, and one more if there is one. */
+function subscriptionPages(
+  stored: mongo.Collection<StoredSubscription>,
+  byTopicFlags: string,
+): (page: Page) => Promise<FoundSubscription[]> {
+  const findPage = ({ topicId, message, after, limit }: Page): Promise<FoundSubscription[]> =>
+    stored
+      .find(passingFilter(topicId, message, after), { projection: settingFields })
+      .sort({ _id: 1 })
+      .limit(limit + 1)
+      .batchSize(limit + 1)
+      .hint(byTopicFlags)
+      .toArray();
+  /** Reads the subscriptions of all topics in one query; null if there are too many. */
+  const findTogether = async (pages: readonly Page[]) => {
+    const topicIds = [...new Set(pages.map(({ topicId }) => topicId))];
+    const rowsMax = topicIds.length * sharedRowsMax;
+    const found = await stored
+      .find(
+        { topicId: { $in: topicIds }, $or: [{ mobileEnabled: true }, { webEnabled: true }] },
+        { projection: { ...settingFields, topicId: 1 } },
+      )
+      .limit(rowsMax + 1)
+      .batchSize(rowsMax + 1)
+      .hint(byTopicFlags)
+      .toArray();
+    if (found.length > rowsMax) return null;
+    const ofTopic = Map.groupBy(
+      found.sort((a, b) => (a._id < b._id ? -1 : 1)),
+      ({ topicId }) => topicId,
+    );
+    return ({ topicId, message, limit }: Page) =>
+      (ofTopic.get(topicId) ?? []).filter((one) => passesPushFilter(one, message)).slice(0, limit + 1);
+  };
+  const firstPage = batchLoader(async (pages: Page[]) => {
+    const found = pages.length === 1 ? null : await findTogether(pages);
+    return new Map(
+      await Promise.all(pages.map(async (page) => [page, found?.(page) ?? (await findPage(page))] as const)),
+    );
+  }, firstPagesMax);
+  return async (page) => (page.after === null ? (await firstPage(page))! : findPage(page));
+}
+
+/** Returns a function that reads the active devices of each of the users. */
+function devicesOfUsers(
+  stored: mongo.Collection<StoredDevice>,
+  byUser: string,
+): (userIds: readonly string[]) => Promise<(RecipientDevice[] | undefined)[]> {
+  const find = async (userIds: string[]): Promise<Map<string, RecipientDevice[]>> => {
+    const found = new Map<string, RecipientDevice[]>(userIds.map((userId) => [userId, []]));
+    const active = stored.find(
+      { userId: { $in: userIds }, isActive: true },
+      { projection: { userId: 1, platform: 1, pushToken: 1, doubtedAt: 1, createdAt: 1 } },
+    );
+    for (const { _id, userId, platform, pushToken, doubtedAt, createdAt } of await active
+      .sort({ userId: 1, createdAt: 1, _id: 1 })
+      .hint(byUser)
+      .batchSize(firstBatchSize)
+      .toArray()) {
+      found.get(userId)!.push({ id: _id, platform, pushToken, doubtedAt: doubtedAt ?? null, createdAt });
+    }
+    return found;
+  };
+  const findShared = batchLoader(find, usersPerQuery);
+  return async (userIds) => {
+    if (userIds.length <= sharedUsersMax) return Promise.all(userIds.map(findShared));
+    const found = await find([...userIds]);
+    return userIds.map((userId) => found.get(userId));
   };
 }
 

@@ -1,0 +1,36 @@
+import { batchCheck, batchLoader } from '@tocsin/shared/async/batch-loader.ts';
+import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import { topics } from '@tocsin/shared/collections/topics.ts';
+import { findActive } from '@tocsin/shared/operations/topics/find-readers.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
+
+/** IDs per query. */
+const idsMax = 1_000;
+/** Calls with more IDs have a query of their own, so that others do not wait for it. */
+const sharedMax = 16;
+
+/** Reads that concurrent pushes share. No result is older than its call. */
+export interface PushReads {
+  message(id: string): Promise<StoredMessage | undefined>;
+  topic(id: string): Promise<Topic | undefined>;
+  /** Returns those of the IDs whose account exists and is enabled. */
+  active(userIds: ReadonlySet<string>): Promise<string[]>;
+}
+
+/** Reads that arrive in one tick, or while another runs, share a query: most messages have few recipients. */
+export function pushReads({ messages, documents }: Pick<Engine, 'messages' | 'documents'>): PushReads {
+  const isActive = batchCheck((ids: string[]) => findActive(documents, ids), idsMax);
+  return {
+    message: batchLoader(async (ids) => byId(await messages.findMany(ids)), idsMax),
+    topic: batchLoader(async (ids) => byId(await documents.getMany(topics, ids)), idsMax),
+    async active(userIds) {
+      if (userIds.size > sharedMax) return findActive(documents, [...userIds]);
+      const found = await Promise.all([...userIds].map(async (id) => ((await isActive(id)) ? [id] : [])));
+      return found.flat();
+    },
+  };
+}
+
+const byId = <T extends { readonly id: string }>(found: readonly T[]): Map<string, T> =>
+  new Map(found.map((one) => [one.id, one]));
