@@ -94,7 +94,7 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   };
 }
 
-/** Turns are given less far ahead: each job has one batch under way, and a batch takes a sixth of a second. */
+/** Turns are given less far ahead: the jobs of a notifier send at most 3,500 pushes concurrently. */
 const aheadMsMax = 10_000;
 
 /** Spreads pushes evenly below the rate limit, and holds all of them back during a pause of the provider. */

@@ -8,7 +8,7 @@ import type { Engine } from '@tocsin/shared/ports/engine.ts';
 /** IDs per query. */
 const idsMax = 1_000;
 /** Calls with more IDs have a query of their own, so that others do not wait for it. */
-const sharedMax = 16;
+const sharedMax = 20;
 
 /** Reads that concurrent pushes share. No result is older than its call. */
 export interface PushReads {

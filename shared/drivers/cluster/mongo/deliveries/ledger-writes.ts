@@ -7,7 +7,7 @@ import { outcomeFields, rowIdMaker, type DeliveryRow } from './mongo-delivery-ro
 export type Ledger = mongo.Collection<DeliveryRow>;
 
 /** Larger calls have a command of their own. */
-const sharedRowsMax = 16;
+const sharedRowsMax = 20;
 /** Calls per command. */
 const callsMax = 64;
 

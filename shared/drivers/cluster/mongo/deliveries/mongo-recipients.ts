@@ -33,7 +33,7 @@ const settingFields = {
 const firstBatchSize = 1_000;
 
 /** Pages with more users read their devices alone, so that pages with few do not wait for them. */
-const sharedUsersMax = 16;
+const sharedUsersMax = 20;
 /** Users per shared query. */
 const usersPerQuery = 1_000;
 
