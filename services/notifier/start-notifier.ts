@@ -1,11 +1,9 @@
-import pLimit from 'p-limit';
 import { Registry } from 'prom-client';
 import { pushQueues, receiptsQueue } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { retentionDaysOf } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { notifierGroup } from '@tocsin/shared/domain/log/log-groups.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
-import type { Job } from '@tocsin/shared/ports/job-queue.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
 import type { MakeId } from '@tocsin/shared/platform/ids.ts';
@@ -61,14 +59,15 @@ export interface NotifierOptions {
 }
 
 /**
- * Concurrent jobs, which mostly wait for the store and the provider, and how many of them may be large. Few enough that
- * no claim becomes stale while it waits: Expo accepts the 64 × 20 pushes of first pages within 2.1 s. Measured: four
- * large normal jobs next to an API doubled the median of its publishes and sent no faster.
+ * Concurrent jobs, which mostly wait for the store and the provider; few enough that no claim becomes stale while it
+ * waits. Measured: four normal pages next to an API doubled the median of its publishes and sent no faster.
  */
 const concurrencyOf = ({ isBesideApi = false }: Pick<NotifierOptions, 'isBesideApi'>) => ({
-  [pushQueues.urgent]: { jobs: isBesideApi ? 16 : 64, large: 4 },
-  [pushQueues.normal]: { jobs: isBesideApi ? 16 : 64, large: isBesideApi ? 2 : 4 },
-  [receiptsQueue]: { jobs: 1, large: 1 },
+  [pushQueues.urgent]: isBesideApi ? 16 : 32,
+  [pushQueues.normal]: isBesideApi ? 16 : 32,
+  [pushQueues.urgentPages]: 4,
+  [pushQueues.normalPages]: isBesideApi ? 2 : 4,
+  [receiptsQueue]: 1,
 });
 
 const sinkTimes: SinkTimes = { turnMs: 1_000, claimMs: 30_000, saveMs: 1_000 };
@@ -139,10 +138,8 @@ export async function startNotifier(options: NotifierOptions): Promise<{ close()
     };
     const workers: { close(): Promise<void> }[] = [];
     own.add(() => closeConcurrently(workers));
-    for (const [queue, { jobs, large }] of Object.entries(concurrencyOf(options))) {
-      const limitLarge = pLimit(large);
-      const run = (job: Job): Promise<void> => runPushJob(deps, limitLarge, job);
-      const worker = await engine.jobQueue.work(queue, { concurrency: jobs, run });
+    for (const [queue, jobsMax] of Object.entries(concurrencyOf(options))) {
+      const worker = await engine.jobQueue.work(queue, { concurrency: jobsMax, run: (job) => runPushJob(deps, job) });
       workers.push({ close: () => worker.close(sendTimeoutMs) });
     }
     workers.push(await startMailWorker({ ...options, jobQueue: engine.jobQueue, documents: engine.documents }));

@@ -6,6 +6,7 @@ import { teamMembers, teams } from '@tocsin/shared/collections/teams.ts';
 import { newId, newMember, newSubscription, newTeam } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
 import { openPushInstallation, type PushInstallation } from './push-installation.fixtures.ts';
+import { pushReads } from './sending/push-reads.ts';
 import { followedMax, topicsMax, unreadBadges } from './sending/unread-badges.ts';
 
 describe(`the badge of a push, ${engineUnderTest}`, () => {
@@ -14,6 +15,7 @@ describe(`the badge of a push, ${engineUnderTest}`, () => {
     at = await openPushInstallation(enginesUnderTest());
   });
   afterEach(() => at.close());
+  const deps = () => ({ ...at, reads: pushReads(at.engine) });
 
   const badgesOf = (token: string) =>
     at.expo.pushes.filter((push) => push.token === token).map(({ message }) => message.badge);
@@ -77,7 +79,7 @@ describe(`the badge of a push, ${engineUnderTest}`, () => {
     const record = deletionRecord((await messages.find(gone.id))!, at.clock());
     const offset = await at.engine.eventLog.append(open.partition, record, open.name);
     await messages.apply([{ partition: open.partition, offset, record }]);
-    expect(await unreadBadges(at, [member, guest])).toEqual(
+    expect(await unreadBadges(deps(), [member, guest])).toEqual(
       new Map([
         [member, 2],
         [guest, 1],
@@ -103,7 +105,7 @@ describe(`the badge of a push, ${engineUnderTest}`, () => {
       );
     }
     const startedAt = performance.now();
-    const badges = await unreadBadges(at, users);
+    const badges = await unreadBadges(deps(), users);
     const tookMs = Math.round(performance.now() - startedAt);
     process.stdout.write(`${JSON.stringify({ test: 'badges', engine: engineUnderTest, reason, tookMs })}\n`);
     expect(badges).toEqual(new Map(users.slice(0, counted).map((userId) => [userId, 1])));

@@ -1,4 +1,4 @@
-import { acknowledgedJob, pushQueues, type AcknowledgedJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { acknowledgedJob, type AcknowledgedJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Acknowledgement } from '@tocsin/shared/domain/messages/message-extras.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
@@ -9,7 +9,7 @@ import { escalations } from '@tocsin/shared/collections/escalation/escalations.t
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { acknowledgedContent } from '../sending/push-payload.ts';
-import { readReached } from './read-reached.ts';
+import { queueOfPage, readReached } from './read-reached.ts';
 import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
 
 /**
@@ -37,11 +37,8 @@ export async function pushAcknowledgement(deps: PushDeps, job: AcknowledgedJob):
     await addJob(deps, { ...job, deviceIds: again, round: next.round }, next.delayMs);
 }
 
-const addJob = (
-  { engine: { jobQueue } }: PushDeps,
-  { kind: _, ...page }: AcknowledgedJob,
-  delayMs?: number,
-): Promise<void> => jobQueue.add(pushQueues.normal, [acknowledgedJob(page, delayMs)]);
+const addJob = (deps: PushDeps, { kind: _, ...page }: AcknowledgedJob, delayMs?: number): Promise<void> =>
+  deps.engine.jobQueue.add(queueOfPage(deps, page), [acknowledgedJob(page, delayMs)]);
 
 /** Resolves with the devices to retry: those with temporary errors and those with a push in progress. */
 async function sendTo(

@@ -9,8 +9,8 @@ import { loadPush } from '../sending/load-push.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { pushToRecipients } from '../sending/push-to-recipients.ts';
 
-/** Users whose devices are looked up concurrently and pushed to together. */
-const usersAtOnce = 100;
+/** Users whose devices are looked up concurrently and pushed to together: as many as a first page has. */
+const usersAtOnce = 20;
 
 /** The ledger's subscription of a user without one. */
 const noSubscription = 'none';

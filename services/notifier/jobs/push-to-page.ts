@@ -1,5 +1,5 @@
 import { ledgerMs, undeliveredStatuses } from '@tocsin/shared/ports/deliveries.ts';
-import { pushQueueOf, pageJob, type PageJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { pageQueueOf, pageJob, type PageJob } from '@tocsin/shared/domain/push/push-job.ts';
 import { isPushedTo } from '@tocsin/shared/domain/push/push-filter.ts';
 import type { Span } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { loadPush } from '../sending/load-push.ts';
@@ -49,7 +49,7 @@ async function pushToRecipientsOf(deps: PushDeps, job: PageJob, span: Span): Pro
       },
       message.priority,
     );
-    await deps.engine.jobQueue.add(pushQueueOf(message.priority), [next]);
+    await deps.engine.jobQueue.add(pageQueueOf(message.priority), [next]);
   }
   const wanted = page.recipients.map((recipient) => ({
     ...recipient,

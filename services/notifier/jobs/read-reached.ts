@@ -1,4 +1,5 @@
 import { ledgerKey } from '@tocsin/shared/domain/escalation/ledger-key.ts';
+import { pushQueues, type PushQueue } from '@tocsin/shared/domain/push/push-job.ts';
 import { isInDigest } from '@tocsin/shared/domain/push/digest.ts';
 import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import type { Escalation } from '@tocsin/shared/collections/escalation/escalations.ts';
@@ -55,6 +56,13 @@ export async function readReached(
     next: deviceIds === undefined ? following : null,
   };
 }
+
+/** Returns the queue of the job for a page of rows, or for given devices. */
+export const queueOfPage = (
+  { limits }: Pick<PushDeps, 'limits'>,
+  { after, deviceIds }: Pick<ReachedPlace, 'after'> & { readonly deviceIds?: readonly string[] | undefined },
+): PushQueue =>
+  after !== null || (deviceIds?.length ?? 0) > limits.firstPageSize ? pushQueues.normalPages : pushQueues.normal;
 
 /** Or may get one now. */
 const hasNotification = ({ status, reason }: Delivery): boolean =>

@@ -1,5 +1,5 @@
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
-import { pushQueues, replaceJob, type ReplaceJob } from '@tocsin/shared/domain/push/push-job.ts';
+import { replaceJob, type ReplaceJob } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
@@ -9,7 +9,7 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { findReaders } from '@tocsin/shared/operations/topics/find-readers.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { replacementContent } from '../sending/push-payload.ts';
-import { readReached } from './read-reached.ts';
+import { queueOfPage, readReached } from './read-reached.ts';
 import { nextRound, sendUnrecorded } from '../sending/send-unrecorded.ts';
 
 /** The longest delay of the store, which lags while it is down. */
@@ -39,11 +39,8 @@ export async function replacePushes(deps: PushDeps, job: ReplaceJob): Promise<vo
     await addJob(deps, { ...job, deviceIds: again, round: next.round }, next.delayMs);
 }
 
-const addJob = (
-  { engine: { jobQueue } }: PushDeps,
-  { kind: _, ...page }: ReplaceJob,
-  delayMs?: number,
-): Promise<void> => jobQueue.add(pushQueues.normal, [replaceJob(page, delayMs)]);
+const addJob = (deps: PushDeps, { kind: _, ...page }: ReplaceJob, delayMs?: number): Promise<void> =>
+  deps.engine.jobQueue.add(queueOfPage(deps, page), [replaceJob(page, delayMs)]);
 
 /**
  * Null if the message expired or changed again; that change has its own job. Throws RetryLater while the change is not

@@ -221,4 +221,17 @@ describe('the Expo gateway', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(990);
     expect(expo.pushes).toHaveLength(700);
   });
+
+  test('leaves the turn to other batches if it comes after the deadline', async () => {
+    open({ batchTimeoutMs: 600 });
+    const sendHundred = async () => (await gateway.send(Array.from({ length: 100 }, (_, n) => push(token(n)))))[0]!;
+    const results = await Promise.all(Array.from({ length: 12 }, sendHundred));
+    const refused = results.filter(({ kind }) => kind !== 'accepted');
+    // Four have a turn within the time: after 0, 167, 333 and 500 ms.
+    expect(refused.length).toBeGreaterThanOrEqual(8);
+    for (const one of refused.slice(-8))
+      expect(one).toMatchObject({ kind: 'retry', reason: 'waiting for the rate limit of Expo' });
+    // Twelve turns would take two seconds.
+    expect((await sendHundred()).kind).toBe('accepted');
+  });
 });

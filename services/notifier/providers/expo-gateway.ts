@@ -55,8 +55,8 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   };
 
   const sendUntil = async (deadline: number, batch: readonly PushRequest[]): Promise<PushResult[]> => {
-    const pausedMs = await pace.take(batch.length);
-    if (pausedMs > 0) return all(batch, { kind: 'retry', reason: 'Expo asked to wait', afterMs: pausedMs });
+    const turn = await pace.take(batch.length, deadline);
+    if (turn.waitMs > 0) return all(batch, { kind: 'retry', reason: turn.reason, afterMs: turn.waitMs });
     if (clock() > deadline) return all(batch, { kind: 'retry', reason: 'no time left in this batch' });
     const outcome = await ask(async (expo) =>
       (await expo.sendPushNotificationsAsync(batch.map((push) => toExpoMessage(push, clock())))).map(fromTicket),
@@ -94,8 +94,14 @@ export function openExpoGateway(options: ExpoGatewayOptions): PushGateway {
   };
 }
 
-/** Turns are given less far ahead: the jobs of a notifier send at most 3,500 pushes concurrently. */
+/** Turns are given less far ahead, because a batch has less time. */
 const aheadMsMax = 10_000;
+
+/** Whether a batch may be sent now (0), or how long it must wait. */
+interface Turn {
+  readonly waitMs: number;
+  readonly reason: string;
+}
 
 /** Spreads pushes evenly below the rate limit, and holds all of them back during a pause of the provider. */
 class Pace {
@@ -113,16 +119,21 @@ class Pace {
     this.#pauseMs = Math.max(this.#pauseMs, ms);
   }
 
-  /** Waits until this many pushes may be sent; resolves with the remaining pause, or 0. */
-  async take(pushes: number): Promise<number> {
+  /** Waits until this many pushes may be sent, unless that is after the deadline: then others get the turn. */
+  async take(pushes: number, deadline: number): Promise<Turn> {
     const now = this.#clock();
-    const pausedMs = this.#pausedMs(now);
-    if (pausedMs > 0) return pausedMs;
+    const paused = this.#paused(now);
+    if (paused.waitMs > 0) return paused;
     // A turn that is further ahead was given before the clock was set back.
     const turnAt = this.#nextAt > now + aheadMsMax ? now : Math.max(this.#nextAt, now);
+    if (turnAt > deadline) return { waitMs: turnAt - now, reason: 'waiting for the rate limit of Expo' };
     this.#nextAt = turnAt + (pushes * 1_000) / pushesPerSecond;
     if (turnAt > now) await new Promise((resolve) => setTimeout(resolve, turnAt - now));
-    return this.#pausedMs(this.#clock());
+    return this.#paused(this.#clock());
+  }
+
+  #paused(now: number): Turn {
+    return { waitMs: this.#pausedMs(now), reason: 'Expo asked to wait' };
   }
 
   /** A pause that seems longer than it was began before the clock was set back. */

@@ -1,12 +1,15 @@
 import { batchCheck, batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
+import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { findActive } from '@tocsin/shared/operations/topics/find-readers.ts';
+import { findActive, findTeamRoles } from '@tocsin/shared/operations/topics/find-readers.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 
 /** IDs per query. */
 const idsMax = 1_000;
+/** Teams per read, one after the other, because of their size. */
+const teamsMax = 10;
 /** Calls with more IDs have a query of their own, so that others do not wait for it. */
 const sharedMax = 20;
 
@@ -16,11 +19,18 @@ export interface PushReads {
   topic(id: string): Promise<Topic | undefined>;
   /** Returns those of the IDs whose account exists and is enabled. */
   active(userIds: ReadonlySet<string>): Promise<string[]>;
+  /** Returns the roles in the topic's team, which can have 10,000 members; none if the topic needs none. */
+  teamRoles(topic: Pick<Topic, 'teamId' | 'accessLevel'>): Promise<ReadonlyMap<string, Role>>;
 }
 
 /** Reads that arrive in one tick, or while another runs, share a query: most messages have few recipients. */
 export function pushReads({ messages, documents }: Pick<Engine, 'messages' | 'documents'>): PushReads {
   const isActive = batchCheck((ids: string[]) => findActive(documents, ids), idsMax);
+  const rolesOf = batchLoader(async (teams: string[]) => {
+    const found = new Map<string, ReadonlyMap<string, Role>>();
+    for (const teamId of teams) found.set(teamId, await findTeamRoles(documents, { teamId, accessLevel: 'private' }));
+    return found;
+  }, teamsMax);
   return {
     message: batchLoader(async (ids) => byId(await messages.findMany(ids)), idsMax),
     topic: batchLoader(async (ids) => byId(await documents.getMany(topics, ids)), idsMax),
@@ -29,6 +39,8 @@ export function pushReads({ messages, documents }: Pick<Engine, 'messages' | 'do
       const found = await Promise.all([...userIds].map(async (id) => ((await isActive(id)) ? [id] : [])));
       return found.flat();
     },
+    teamRoles: async ({ teamId, accessLevel }) =>
+      teamId === null || accessLevel === 'public' ? new Map<string, Role>() : (await rolesOf(teamId))!,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import type { Claim, Outcome, Recipient, RecipientDevice } from '@tocsin/shared/ports/deliveries.ts';
 import { RetryLater } from '@tocsin/shared/ports/job-queue.ts';
 import { currentRecipients, currentSettings } from './current-recipients.ts';
-import { readersOf } from '@tocsin/shared/operations/topics/find-readers.ts';
+import { readersAmong } from '@tocsin/shared/operations/topics/find-readers.ts';
 import { collectForDigests } from './collect-for-digests.ts';
 import { holdBack } from './hold-back.ts';
 import { ledgerRows } from './ledger-rows.ts';
@@ -89,7 +89,7 @@ async function planPush(
   const key = ledgerKey(message.id, page);
   const withDevices = recipients.filter(({ devices }) => devices.length > 0);
   const activeIds = await deps.reads.active(new Set(withDevices.map(({ userId }) => userId)));
-  const readers = await readersOf(deps.engine.documents, topic, activeIds);
+  const readers = readersAmong(activeIds, topic, await deps.reads.teamRoles(topic));
   const isReachable = ({ platform }: RecipientDevice): boolean => deps.gateways.has(platform);
   const reached = withDevices.filter(({ userId, devices }) => readers.has(userId) && devices.some(isReachable));
   const collected = await collectForDigests(deps, push, reached, attempt);

@@ -1,5 +1,6 @@
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import {
+  pageQueueOf,
   pushQueueOf,
   receiptsJob,
   receiptsQueue,
@@ -271,7 +272,8 @@ async function scheduleRetry(
     },
     { priority: message.priority, delayMs },
   );
-  await deps.engine.jobQueue.add(pushQueueOf(message.priority), [job]);
+  const queueOf = again.length > deps.limits.firstPageSize ? pageQueueOf : pushQueueOf;
+  await deps.engine.jobQueue.add(queueOf(message.priority), [job]);
   await recordOutcomes(
     deps,
     again.map(({ target, result }) => ({

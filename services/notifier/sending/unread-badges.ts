@@ -3,7 +3,7 @@ import type { Role } from '@tocsin/shared/domain/teams/team.ts';
 import type { FollowedTopic } from '@tocsin/shared/ports/deliveries.ts';
 import type { TopicMark } from '@tocsin/shared/ports/messages/message-reads.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
-import { findTeamRoles, mayRead } from '@tocsin/shared/operations/topics/find-readers.ts';
+import { mayRead } from '@tocsin/shared/operations/topics/find-readers.ts';
 import type { PushDeps } from './push-deps.ts';
 
 /** Users per read of their subscriptions: short reads, between which publishes can run. */
@@ -27,7 +27,7 @@ const teamsMax = 200;
  * their badge stays as it is; topics with most of the users come first.
  */
 export async function unreadBadges(
-  { engine, clock }: Pick<PushDeps, 'engine' | 'clock'>,
+  { engine, reads, clock }: Pick<PushDeps, 'engine' | 'reads' | 'clock'>,
   userIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const followed = await followedTopics(engine.deliveries, userIds);
@@ -37,7 +37,7 @@ export async function unreadBadges(
   const found = await engine.messages.timesAfter(marks, { max, now: clock() });
   const times = new Map(marks.map(({ topicId }, index) => [topicId, found[index]!]));
   const mayReadTopic = await accessTo(
-    engine.documents,
+    { documents: engine.documents, reads },
     marks.map(({ topicId }) => topicId).filter((topicId) => times.get(topicId)!.length > 0),
   );
   const unreadOf = ({ topicId, ...one }: FollowedTopic): number =>
@@ -90,7 +90,7 @@ function earliestMarks(followed: readonly FollowedTopic[]): TopicMark[] {
 
 /** Returns a check whether a user may read one of the topics: a subscription grants no access. */
 async function accessTo(
-  documents: PushDeps['engine']['documents'],
+  { documents, reads }: { documents: PushDeps['engine']['documents'] } & Pick<PushDeps, 'reads'>,
   topicIds: readonly string[],
 ): Promise<(userId: string, topicId: string) => boolean> {
   const found = await documents.pick(topics, topicIds, ['ownerId', 'teamId', 'accessLevel']);
@@ -99,7 +99,7 @@ async function accessTo(
   for (const topic of known.values()) {
     const { teamId, accessLevel } = topic;
     if (teamId === null || accessLevel === 'public' || roles.has(teamId) || roles.size >= teamsMax) continue;
-    roles.set(teamId, await findTeamRoles(documents, topic));
+    roles.set(teamId, await reads.teamRoles(topic));
   }
   return (userId, topicId) => {
     const topic = known.get(topicId);

@@ -149,8 +149,16 @@ export type HeldBackSpan =
   /** The clock minute that ends at `to`; `limit` of its messages were pushed. */
   | { readonly why: 'max_per_minute'; readonly to: number; readonly limit: number };
 
-/** Two queues, so that a flood of normal messages does not delay urgent ones, and vice versa. */
-export const pushQueues = { urgent: 'push-urgent', normal: 'push-normal' } as const;
+/**
+ * A flood of normal messages does not delay urgent ones, and vice versa; nor do later pages of large messages delay
+ * others.
+ */
+export const pushQueues = {
+  urgent: 'push-urgent',
+  normal: 'push-normal',
+  urgentPages: 'push-urgent-pages',
+  normalPages: 'push-normal-pages',
+} as const;
 export type PushQueue = (typeof pushQueues)[keyof typeof pushQueues];
 
 /** Receipts have long delays and low urgency, so they have their own queue. */
@@ -163,6 +171,11 @@ function isUrgent(priority: Priority): boolean {
 
 export function pushQueueOf(priority: Priority): PushQueue {
   return isUrgent(priority) ? pushQueues.urgent : pushQueues.normal;
+}
+
+/** Returns the queue of jobs for more devices than a first page has. */
+export function pageQueueOf(priority: Priority): PushQueue {
+  return isUrgent(priority) ? pushQueues.urgentPages : pushQueues.normalPages;
 }
 
 /** A job with its queue priority, where lower numbers run first. */

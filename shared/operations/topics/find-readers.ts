@@ -12,16 +12,16 @@ export async function findReaders(
   topic: Topic,
   userIds: readonly string[],
 ): Promise<Set<string>> {
-  return readersOf(documents, topic, await findActive(documents, userIds));
+  const activeIds = await findActive(documents, userIds);
+  return readersAmong(activeIds, topic, await findTeamRoles(documents, topic));
 }
 
-/** Returns which of the enabled accounts (at most 1,000) may read the topic now. */
-export async function readersOf(
-  documents: Documents,
-  topic: Topic,
+/** Returns which of the enabled accounts may read the topic with their roles in its team. */
+export function readersAmong(
   activeIds: readonly string[],
-): Promise<Set<string>> {
-  const roles = await findTeamRoles(documents, topic);
+  topic: Topic,
+  roles: ReadonlyMap<string, Role>,
+): Set<string> {
   return new Set(activeIds.filter((id) => mayRead(id, topic, roles.get(id) ?? null)));
 }
 

@@ -187,7 +187,7 @@ function Queues({ queues }: Pick<RecentMetrics, 'queues'>) {
 /** The failed jobs of a queue of pushes are dead letters. */
 function Failed({ queue, failed }: QueueDepth) {
   const text = `${formatNumber(failed)} failed`;
-  if (!['push-urgent', 'push-normal'].includes(queue)) return <span class="badge failed">{text}</span>;
+  if (!/^push-(urgent|normal)/.test(queue)) return <span class="badge failed">{text}</span>;
   return (
     <Link class="badge failed" href={adminPath('dead-letters')}>
       {text}

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import { batchLoader } from '../../../../async/batch-loader.ts';
 import type { Outcome } from '../../../../ports/deliveries.ts';
-import { duplicateKey } from '../mongo-connection.ts';
+import { duplicatesOf } from '../mongo-connection.ts';
 import { outcomeFields, rowIdMaker, type DeliveryRow } from './mongo-delivery-rows.ts';
 
 export type Ledger = mongo.Collection<DeliveryRow>;
@@ -9,7 +9,7 @@ export type Ledger = mongo.Collection<DeliveryRow>;
 /** Larger calls have a command of their own. */
 const sharedRowsMax = 20;
 /** Calls per command. */
-const callsMax = 64;
+const callsMax = 50;
 
 /** The bulk writes of the ledger. */
 export interface LedgerWrites {
@@ -35,7 +35,7 @@ export function ledgerWrites(ledger: Ledger): LedgerWrites {
   const setTogether = batchLoader(async (calls: { outcomes: readonly Outcome[]; now: number }[]) => {
     const outcomes = calls.flatMap((call) => call.outcomes);
     const matched = await setOutcomes(ledger, outcomes, Math.max(...calls.map(({ now }) => now)));
-    // MongoDB does not say which rows are missing. Repeating an update does not change its result.
+    // MongoDB does not say which rows are missing. The repeats come long before a retry of these rows is due.
     const isEach = matched === outcomes.length || calls.length === 1;
     return new Map(
       await Promise.all(
@@ -62,13 +62,7 @@ async function insertMissing(ledger: Ledger, rows: readonly DeliveryRow[]): Prom
     await ledger.insertMany([...rows], { ordered: false });
     return new Set();
   } catch (error) {
-    const writeErrors = (error as { writeErrors?: unknown }).writeErrors;
-    const errors = (Array.isArray(writeErrors) ? writeErrors : []) as {
-      readonly index: number;
-      readonly code: number;
-    }[];
-    if (errors.length === 0 || errors.some(({ code }) => code !== duplicateKey)) throw error;
-    return new Set(errors.map(({ index }) => index));
+    return duplicatesOf(error);
   }
 }
 

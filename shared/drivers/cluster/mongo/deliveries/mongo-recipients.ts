@@ -123,11 +123,10 @@ function subscriptionPages(
   };
   const firstPage = batchLoader(async (pages: Page[]) => {
     const found = pages.length === 1 ? null : await findTogether(pages);
-    return new Map(
-      await Promise.all(pages.map(async (page) => [page, found?.(page) ?? (await findPage(page))] as const)),
-    );
+    // A long read of one topic does not delay the next pages.
+    return new Map(pages.map((page) => [page, { rows: found?.(page) ?? findPage(page) }]));
   }, firstPagesMax);
-  return async (page) => (page.after === null ? (await firstPage(page))! : findPage(page));
+  return async (page) => (page.after === null ? (await firstPage(page))!.rows : findPage(page));
 }
 
 /** Returns a function that reads the active devices of each of the users. */
