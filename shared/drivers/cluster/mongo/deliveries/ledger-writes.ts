@@ -35,7 +35,8 @@ export function ledgerWrites(ledger: Ledger): LedgerWrites {
   const setTogether = batchLoader(async (calls: { outcomes: readonly Outcome[]; now: number }[]) => {
     const outcomes = calls.flatMap((call) => call.outcomes);
     const matched = await setOutcomes(ledger, outcomes, Math.max(...calls.map(({ now }) => now)));
-    // MongoDB does not say which rows are missing. The repeats come long before a retry of these rows is due.
+    // MongoDB does not say which rows are missing, so each call repeats its update. No other worker can have claimed
+    // these rows in between, because retries wait longer.
     const isEach = matched === outcomes.length || calls.length === 1;
     return new Map(
       await Promise.all(
