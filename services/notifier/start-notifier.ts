@@ -3,6 +3,7 @@ import { pushQueues, receiptsQueue } from '@tocsin/shared/domain/push/push-job.t
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import { retentionDaysOf } from '@tocsin/shared/domain/accounts/tiers.ts';
 import { notifierGroup } from '@tocsin/shared/domain/log/log-groups.ts';
+import { smallPageSize } from '@tocsin/shared/ports/deliveries.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
 import { QuietSpans } from '@tocsin/shared/platform/daily-hours.ts';
@@ -77,7 +78,7 @@ const collect = { baseMs: 20, perRecordMs: 5, maxMs: 100 };
 
 function limitsOf(config: Pick<Config, 'PUSH_RETRY_SECONDS' | 'EXPO_RECEIPT_SECONDS'>): PushLimits {
   return {
-    firstPageSize: 20,
+    firstPageSize: smallPageSize,
     pageSize: 500,
     claimStaleMs: sendTimeoutMs + 2_000,
     backoffMs: 2_000,

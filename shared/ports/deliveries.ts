@@ -74,6 +74,12 @@ export interface Deliveries {
   close(): Promise<void>;
 }
 
+/**
+ * Recipients of a small page. Drivers may let calls for up to this many share queries, so that no call waits for a
+ * larger one.
+ */
+export const smallPageSize = 20;
+
 /** How long the ledger keeps a row after its last change. */
 export const ledgerMs = 7 * 86_400_000;
 

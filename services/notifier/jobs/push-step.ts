@@ -3,14 +3,11 @@ import { defaultMobileSettings } from '@tocsin/shared/domain/push/subscription.t
 import { findOwnDevices } from '@tocsin/shared/operations/push/find-own-devices.ts';
 import { listStepUsers } from '@tocsin/shared/operations/escalation/step-targets.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
-import type { Recipient } from '@tocsin/shared/ports/deliveries.ts';
+import { smallPageSize, type Recipient } from '@tocsin/shared/ports/deliveries.ts';
 import { subscriptions } from '@tocsin/shared/collections/subscriptions-collection.ts';
 import { loadPush } from '../sending/load-push.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { pushToRecipients } from '../sending/push-to-recipients.ts';
-
-/** Users whose devices are looked up concurrently and pushed to together: as many as a first page has. */
-const usersAtOnce = 20;
 
 /** The ledger's subscription of a user without one. */
 const noSubscription = 'none';
@@ -26,9 +23,9 @@ export async function pushStep(deps: PushDeps, { messageId, topicId, page }: Ste
   if (to?.kind !== 'users') return;
   const { documents } = deps.engine;
   const userIds = await listStepUsers(documents, push.topic, to);
-  for (let at = 0; at < userIds.length; at += usersAtOnce) {
+  for (let at = 0; at < userIds.length; at += smallPageSize) {
     const recipients = await Promise.all(
-      userIds.slice(at, at + usersAtOnce).map((userId) => findRecipient(documents, userId, topicId)),
+      userIds.slice(at, at + smallPageSize).map((userId) => findRecipient(documents, userId, topicId)),
     );
     await pushToRecipients(deps, push, recipients, { round: 0, giveUpAt: null, again: [] });
   }

@@ -3,6 +3,7 @@ import { pageQueueOf, pageJob, type PageJob } from '@tocsin/shared/domain/push/p
 import { isPushedTo } from '@tocsin/shared/domain/push/push-filter.ts';
 import type { Span } from '@tocsin/shared/runtime/tracing/tracing.ts';
 import { loadPush } from '../sending/load-push.ts';
+import { pageSizeOf } from './page-size-of.ts';
 import { missedRecipients } from './missed-recipients.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
 import { pushToRecipients } from '../sending/push-to-recipients.ts';
@@ -34,7 +35,7 @@ async function pushToRecipientsOf(deps: PushDeps, job: PageJob, span: Span): Pro
   if (isRenotify && message.timestamp + ledgerMs <= deps.clock()) return;
   const page = await deps.engine.deliveries.recipients(
     { topicId: topic.id, message },
-    { after: job.after, limit: job.after === null ? deps.limits.firstPageSize : deps.limits.pageSize },
+    { after: job.after, limit: pageSizeOf(deps.limits, job.after) },
   );
   span.set({ 'tocsin.recipients': page.recipients.length });
   if (page.next !== null) {

@@ -4,6 +4,7 @@ import { isInDigest } from '@tocsin/shared/domain/push/digest.ts';
 import type { Delivery } from '@tocsin/shared/ports/deliveries.ts';
 import type { Escalation } from '@tocsin/shared/collections/escalation/escalations.ts';
 import type { PushDeps } from '../sending/push-deps.ts';
+import { pageSizeOf } from './page-size-of.ts';
 
 /** A place in the rows of a message in the ledger. */
 export interface ReachedPlace {
@@ -35,7 +36,7 @@ export async function readReached(
   const keys = [of.messageId, ...(of.escalation?.pages ?? []).map((page) => ledgerKey(of.messageId, page))];
   const key = keys[pageIndex];
   if (key === undefined) return { rows: [], next: null };
-  const limit = deviceIds?.length ?? (after === null ? limits.firstPageSize : limits.pageSize);
+  const limit = deviceIds?.length ?? pageSizeOf(limits, after);
   const rows = await deliveries.find(
     key,
     deviceIds === undefined ? { limit, ...(after === null ? {} : { after }) } : { deviceIds, limit },

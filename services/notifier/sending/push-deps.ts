@@ -37,7 +37,7 @@ export interface PushDeps {
 }
 
 export interface PushLimits {
-  /** Subscriptions or devices on a first page: most messages have no other page. */
+  /** Subscriptions or devices on a first page: most messages have no other page. See `pageSizeOf`. */
   readonly firstPageSize: number;
   /** On later pages: large enough to make the queue's cost negligible, small enough for concurrent pages. */
   readonly pageSize: number;

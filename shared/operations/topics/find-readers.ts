@@ -13,7 +13,8 @@ export async function findReaders(
   userIds: readonly string[],
 ): Promise<Set<string>> {
   const activeIds = await findActive(documents, userIds);
-  return readersAmong(activeIds, topic, await findTeamRoles(documents, topic));
+  const roles = await findTeamRoles(topic, (teamId) => rolesOfTeam(documents, teamId));
+  return readersAmong(activeIds, topic, roles);
 }
 
 /** Returns which of the enabled accounts may read the topic with their roles in its team. */
@@ -31,13 +32,17 @@ export async function findActive(documents: Documents, userIds: readonly string[
   return accounts.flatMap(({ id, isActive }) => (isActive ? [id] : []));
 }
 
-/** Returns the relevant roles: a public topic needs none. One lookup for all users, because teams are small. */
+/** Returns the relevant roles, which `rolesOf` reads for a team; a public topic needs none. */
 export async function findTeamRoles(
-  documents: Documents,
-  topic: Pick<TopicAccess, 'teamId' | 'accessLevel'>,
+  { teamId, accessLevel }: Pick<TopicAccess, 'teamId' | 'accessLevel'>,
+  rolesOf: (teamId: string) => Promise<ReadonlyMap<string, Role>>,
 ): Promise<ReadonlyMap<string, Role>> {
-  if (topic.teamId === null || topic.accessLevel === 'public') return new Map();
-  const members = await findMembers(documents, topic.teamId);
+  return teamId === null || accessLevel === 'public' ? new Map() : rolesOf(teamId);
+}
+
+/** Returns the roles of all members. One lookup, because most teams are small. */
+export async function rolesOfTeam(documents: Documents, teamId: string): Promise<ReadonlyMap<string, Role>> {
+  const members = await findMembers(documents, teamId);
   return new Map(members.map(({ userId, role }) => [userId, role]));
 }
 

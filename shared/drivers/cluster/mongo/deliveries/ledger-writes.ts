@@ -1,14 +1,12 @@
 import type { mongo } from 'mongoose';
 import { batchLoader } from '../../../../async/batch-loader.ts';
-import type { Outcome } from '../../../../ports/deliveries.ts';
+import { smallPageSize, type Outcome } from '../../../../ports/deliveries.ts';
 import { duplicatesOf } from '../mongo-connection.ts';
 import { outcomeFields, rowIdMaker, type DeliveryRow } from './mongo-delivery-rows.ts';
 
 export type Ledger = mongo.Collection<DeliveryRow>;
 
-/** Larger calls have a command of their own. */
-const sharedRowsMax = 20;
-/** Calls per command. */
+/** Small calls per command; a larger one has a command of its own. */
 const callsMax = 50;
 
 /** The bulk writes of the ledger. */
@@ -35,26 +33,23 @@ export function ledgerWrites(ledger: Ledger): LedgerWrites {
   const setTogether = batchLoader(async (calls: { outcomes: readonly Outcome[]; now: number }[]) => {
     const outcomes = calls.flatMap((call) => call.outcomes);
     const matched = await setOutcomes(ledger, outcomes, Math.max(...calls.map(({ now }) => now)));
+    if (calls.length === 1) return new Map([[calls[0]!, matched]]);
+    if (matched === outcomes.length) return new Map(calls.map((call) => [call, call.outcomes.length]));
     // MongoDB does not say which rows are missing, so each call repeats its update. No other worker can have claimed
     // these rows in between, because retries wait longer.
-    const isEach = matched === outcomes.length || calls.length === 1;
     return new Map(
-      await Promise.all(
-        calls.map(
-          async (call) =>
-            [
-              call,
-              isEach ? Math.min(matched, call.outcomes.length) : await setOutcomes(ledger, call.outcomes, call.now),
-            ] as const,
-        ),
-      ),
+      await Promise.all(calls.map(async (call) => [call, await setOutcomes(ledger, call.outcomes, call.now)] as const)),
     );
   }, callsMax);
   return {
     insertMissing: async (rows) =>
-      rows.length > sharedRowsMax ? insertMissing(ledger, rows) : (await insertTogether(rows))!,
-    setOutcomes: async (outcomes, now) =>
-      outcomes.length > sharedRowsMax ? setOutcomes(ledger, outcomes, now) : (await setTogether({ outcomes, now }))!,
+      rows.length > smallPageSize ? insertMissing(ledger, rows) : (await insertTogether(rows))!,
+    setOutcomes: async (outcomes, now) => {
+      if (outcomes.length === 0) return 0;
+      return outcomes.length > smallPageSize
+        ? setOutcomes(ledger, outcomes, now)
+        : (await setTogether({ outcomes, now }))!;
+    },
   };
 }
 

@@ -55,10 +55,7 @@ const keyOf = ({ device }: RowId) => (typeof device === 'string' ? `text ${devic
 export async function recordRows(writes: LedgerWrites, outcomes: readonly Outcome[], now: number): Promise<void> {
   const skips = outcomes.filter(({ status }) => status === 'skipped');
   const others = outcomes.filter(({ status }) => status !== 'skipped');
-  if (skips.length > 0) {
-    const present = await insertOutcomes(writes, skips, now);
-    if (present.length > 0) await writes.setOutcomes(present, now);
-  }
+  if (skips.length > 0) await writes.setOutcomes(await insertOutcomes(writes, skips, now), now);
   if (others.length === 0) return;
   const matched = await writes.setOutcomes(others, now);
   if (matched === others.length) return;

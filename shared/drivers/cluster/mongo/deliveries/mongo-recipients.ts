@@ -3,7 +3,7 @@ import { batchLoader } from '../../../../async/batch-loader.ts';
 import type { Device } from '../../../../domain/push/device.ts';
 import { passesPushFilter } from '../../../../domain/push/push-filter.ts';
 import type { Subscription } from '../../../../domain/push/subscription.ts';
-import type { Deliveries, Recipient, RecipientDevice } from '../../../../ports/deliveries.ts';
+import { smallPageSize, type Deliveries, type Recipient, type RecipientDevice } from '../../../../ports/deliveries.ts';
 import type { Collection } from '../../../../ports/documents.ts';
 import { indexName } from '../documents/mongo-document-models.ts';
 
@@ -32,14 +32,11 @@ const settingFields = {
 /** Rows of the first batch. With MongoDB's default of 101, the rest would need another round trip. */
 const firstBatchSize = 1_000;
 
-/** Pages with more users read their devices alone, so that pages with few do not wait for them. */
-const sharedUsersMax = 20;
 /** Users per shared query. */
 const usersPerQuery = 1_000;
 
-/** First pages per shared query, and the mean number of subscriptions per topic up to which they share it. */
+/** First pages per shared query. */
 const firstPagesMax = 64;
-const sharedRowsMax = 20;
 
 /**
  * Reads pages of a topic's recipients from the collections of the documents driver: a query for the subscriptions, and
@@ -103,7 +100,7 @@ function subscriptionPages(
   /** Reads the subscriptions of all topics in one query; null if there are too many. */
   const findTogether = async (pages: readonly Page[]) => {
     const topicIds = [...new Set(pages.map(({ topicId }) => topicId))];
-    const rowsMax = topicIds.length * sharedRowsMax;
+    const rowsMax = topicIds.length * smallPageSize;
     const found = await stored
       .find(
         { topicId: { $in: topicIds }, $or: [{ mobileEnabled: true }, { webEnabled: true }] },
@@ -151,7 +148,7 @@ function devicesOfUsers(
   };
   const findShared = batchLoader(find, usersPerQuery);
   return async (userIds) => {
-    if (userIds.length <= sharedUsersMax) return Promise.all(userIds.map(findShared));
+    if (userIds.length <= smallPageSize) return Promise.all(userIds.map(findShared));
     const found = await find([...userIds]);
     return userIds.map((userId) => found.get(userId));
   };
