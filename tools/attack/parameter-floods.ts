@@ -1,11 +1,10 @@
-import { send, whileHealthy, type Attack, type Target } from './target.ts';
+import { healthMsMax, send, whileHealthy, type Attack, type Target } from './target.ts';
 
 /** The sizes of the query: 8 KB passes nginx, 63 KB passes Node. */
 const queryBytes = [8_000, 63_000];
 const answerMsMax = 250;
-const healthMsMax = 500;
-/** The fastest response counts: other work on the machine can delay one, but a costly query is slow each time. */
-const tries = 3;
+/** Other work on the machine can delay some responses, but a costly query is slow each time. */
+const triesMax = 10;
 
 /** Sends queries with thousands of parameters to open routes. They must be refused immediately. */
 export const parameterFloods: Attack = {
@@ -13,10 +12,12 @@ export const parameterFloods: Attack = {
   async run(target) {
     const paths = ['/api/topics', '/auth/google/login', '/nowhere/json', '/sse', '/api/messages/search'];
     const { result, healthMs } = await whileHealthy(target, async () => {
+      const forms = [distinct, repeated].flatMap((form) => queryBytes.map(form));
       const replies = [];
-      for (const path of paths)
-        for (const bytes of queryBytes)
-          for (const form of [distinct, repeated]) replies.push(await sendRepeatedly(target, `${path}?${form(bytes)}`));
+      for (const query of paths.flatMap((path) => forms.map((form) => `${path}?${form}`))) {
+        replies.push(await sendRepeatedly(target, query));
+        if (replies.at(-1)!.ms > answerMsMax) break;
+      }
       return replies;
     });
     const slowest = Math.round(Math.max(...result.map(({ ms }) => ms)));
@@ -24,17 +25,22 @@ export const parameterFloods: Attack = {
     const faults = [
       ...(accepted.length === 0 ? [] : [`queries were answered with ${[...new Set(accepted)].join(', ')}`]),
       ...(slowest <= answerMsMax ? [] : [`a query took ${slowest} ms`]),
-      ...(healthMs <= healthMsMax ? [] : [`/health/live took ${healthMs} ms`]),
+      ...(healthMs <= healthMsMax(target) ? [] : [`/health/live took ${healthMs} ms`]),
     ];
     return { figures: { queries: result.length, slowestMs: slowest, healthMs }, faults };
   },
 };
 
-/** Resolves with the time of the fastest response, and the statuses of all. */
+/** Sends the query until a response is fast. Resolves with the time of the fastest response, and all statuses. */
 async function sendRepeatedly(target: Target, path: string): Promise<{ ms: number; statuses: number[] }> {
-  const replies = [];
-  while (replies.length < tries) replies.push(await send(target, { path }));
-  return { ms: Math.min(...replies.map(({ ms }) => ms)), statuses: replies.map(({ status }) => status) };
+  let ms = Infinity;
+  const statuses = [];
+  while (ms > answerMsMax && statuses.length < triesMax) {
+    const reply = await send(target, { path });
+    ms = Math.min(ms, reply.ms);
+    statuses.push(reply.status);
+  }
+  return { ms, statuses };
 }
 
 /** `a0&a1&…` */
