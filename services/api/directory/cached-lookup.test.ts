@@ -46,7 +46,7 @@ describe('a cached lookup', () => {
 
   test('returns values that are known to be current whatever their age, then reads again', async () => {
     let isCurrent = true;
-    const asked: (readonly [string, number])[] = [];
+    const asked: (readonly [string, number, number])[] = [];
     const loads: (readonly string[])[] = [];
     lookup = new CachedLookup({
       load: store.load,
@@ -55,8 +55,8 @@ describe('a cached lookup', () => {
         return Promise.resolve(new Map([['key', 'second']]));
       },
       clock: () => now,
-      isCurrent: (value, readAt) => {
-        asked.push([value, readAt]);
+      isCurrent: (value, { loadedAt, currentAt }) => {
+        asked.push([value, loadedAt, currentAt]);
         return isCurrent;
       },
     });
@@ -65,7 +65,11 @@ describe('a cached lookup', () => {
     expect(await lookup.get('key')).toBe('first');
     expect(lookup.peek('key')).toBe('first');
     await lookup.refresh(['key'], 1_000);
-    expect(asked).toEqual(Array.from({ length: 3 }, () => ['first', 5]));
+    expect(asked).toEqual([
+      ['first', 5, 5],
+      ['first', 5, now],
+      ['first', 5, now],
+    ]);
     expect(loads).toEqual([]);
     isCurrent = false;
     expect(lookup.peek('key')).toBeUndefined();

@@ -1,12 +1,10 @@
 import { batchLoader } from '@tocsin/shared/async/batch-loader.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
-import { freshMs } from './change-watch.ts';
+import { freshMs, type ValueTimes } from './change-watch.ts';
 
-interface Entry<V> {
+interface Entry<V> extends ValueTimes {
   readonly value: V;
-  readonly loadedAt: number;
-  /** When it was last known to be current. */
   currentAt: number;
 }
 
@@ -33,8 +31,8 @@ export interface Lookup<V> {
   ): Promise<ReadonlyMap<string, V>>;
   /** Whether `loadMany` finds every existing value without a cached one. Then unknown keys are loaded together too. */
   readonly findsUnknown?: boolean;
-  /** Whether a value read at this time is known to be current, so that its age does not matter. */
-  isCurrent?(this: void, value: V, readAt: number): boolean;
+  /** Whether a value with these times is known to be current, so that its age does not matter. */
+  isCurrent?(this: void, value: V, times: ValueTimes): boolean;
 }
 
 /** Shared state of lookups in the same store: once one finds it down, the others do not wait. */
@@ -64,7 +62,7 @@ export class CachedLookup<V> {
   readonly #load: (key: string) => Promise<V | null>;
   readonly #loadTogether: ((key: string) => Promise<V | undefined>) | undefined;
   readonly #findsUnknown: boolean;
-  readonly #isCurrent: (value: V, readAt: number) => boolean;
+  readonly #isCurrent: (value: V, times: ValueTimes) => boolean;
   readonly #clock: Clock;
   readonly #sizeMax: number;
   #extraSize = 0;
@@ -112,7 +110,7 @@ export class CachedLookup<V> {
     if (loadTogether === undefined || this.#watch.isAway) return;
     const due = this.#clock() - olderThanMs;
     const isDue = (entry: Entry<V> | undefined) =>
-      entry === undefined || (entry.loadedAt < due && !this.#isCurrent(entry.value, entry.loadedAt));
+      entry === undefined || (entry.loadedAt < due && !this.#isCurrent(entry.value, entry));
     const stale = [...new Set(keys)].filter((key) => isDue(this.#entries.get(key)));
     const load = async (key: string) => (await loadTogether(key)) ?? null;
     for (let at = 0; at < stale.length; at += loadedAtOnce) {
@@ -136,7 +134,7 @@ export class CachedLookup<V> {
   #isFresh(key: string, entry: Entry<V>): boolean {
     const now = this.#clock();
     if (now - entry.loadedAt < freshMs) return true;
-    if (!this.#isCurrent(entry.value, entry.loadedAt)) return false;
+    if (!this.#isCurrent(entry.value, entry)) return false;
     if (now - entry.currentAt < freshMs) return true;
     // Values in use move to the end, so that the cache drops others first.
     entry.currentAt = now;

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { unavailable } from '@tocsin/shared/domain/errors.ts';
 import { checksumOf } from '@tocsin/shared/platform/ids.ts';
 import { announcedAheadMsMax, type AnnouncedChanges } from '@tocsin/shared/ports/announced-changes.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
+import { CachedLookup } from './cached-lookup.ts';
 import { ChangeWatch } from './change-watch.ts';
 
 const log = openLogger('test', 'silent');
@@ -18,6 +20,8 @@ describe('a change watch', () => {
     next = () => Promise.resolve({ position, checksums: ids === 'all' ? ids : ids.map(checksumOf) });
     return watch.read();
   };
+  const isCurrent = (id: string, currentAt: number, loadedAt = currentAt) =>
+    watch.isCurrent(id, { loadedAt, currentAt });
   /** Reads that there are no more changes. */
   const readAt = (time: number) => {
     now = time;
@@ -41,13 +45,13 @@ describe('a change watch', () => {
   });
 
   test('a value without a change is current, whatever its age, until no change is known for 1.8 s', async () => {
-    expect(watch.isCurrent('a', now)).toBe(true);
+    expect(isCurrent('a', now)).toBe(true);
     await readAt(longAgo + 60_000);
-    expect(watch.isCurrent('a', longAgo)).toBe(true);
+    expect(isCurrent('a', longAgo)).toBe(true);
     now += 1_799;
-    expect(watch.isCurrent('a', longAgo)).toBe(true);
+    expect(isCurrent('a', longAgo)).toBe(true);
     now += 1;
-    expect(watch.isCurrent('a', longAgo)).toBe(false);
+    expect(isCurrent('a', longAgo)).toBe(false);
   });
 
   test('reads from the last position on', async () => {
@@ -60,10 +64,10 @@ describe('a change watch', () => {
     const changedAt = now;
     await announce(['a']);
     await readAt(changedAt + longAgo + 1);
-    expect(watch.isCurrent('a', changedAt)).toBe(false);
-    expect(watch.isCurrent('a', changedAt + announcedAheadMsMax)).toBe(false);
-    expect(watch.isCurrent('a', changedAt + longAgo)).toBe(true);
-    expect(watch.isCurrent('b', changedAt)).toBe(true);
+    expect(isCurrent('a', changedAt)).toBe(false);
+    expect(isCurrent('a', changedAt + announcedAheadMsMax)).toBe(false);
+    expect(isCurrent('a', changedAt + longAgo)).toBe(true);
+    expect(isCurrent('b', changedAt)).toBe(true);
   });
 
   test('the age counts from the start of the read that found no change', async () => {
@@ -73,49 +77,107 @@ describe('a change watch', () => {
     now += 1_800;
     answer.resolve({ position: 'p1', checksums: [] });
     await reading;
-    expect(watch.isCurrent('a', longAgo)).toBe(false);
+    expect(isCurrent('a', longAgo)).toBe(false);
   });
 
   test('a failed read changes nothing, and the next one covers its changes', async () => {
     const changedAt = now;
     next = () => Promise.reject(unavailable('Database'));
     await expect(watch.read()).rejects.toMatchObject({ code: 'unavailable' });
-    expect(watch.isCurrent('a', changedAt)).toBe(true);
+    expect(isCurrent('a', changedAt)).toBe(true);
     await announce(['a'], 'p2');
     expect(asked.slice(-2)).toEqual(['p1', 'p1']);
-    expect(watch.isCurrent('a', changedAt)).toBe(false);
+    expect(isCurrent('a', changedAt)).toBe(false);
   });
 
   test('every value counts as changed after announcements that are not known one by one', async () => {
     const changedAt = now;
     await announce('all');
-    expect(watch.isCurrent('a', changedAt)).toBe(false);
+    expect(isCurrent('a', changedAt)).toBe(false);
     await readAt(changedAt + longAgo + 1);
-    expect(watch.isCurrent('a', changedAt)).toBe(false);
-    expect(watch.isCurrent('a', changedAt + longAgo)).toBe(true);
+    expect(isCurrent('a', changedAt)).toBe(false);
+    expect(isCurrent('a', changedAt + longAgo)).toBe(true);
   });
 
   test('every value counts as changed after more changes than it keeps', async () => {
     const changedAt = now;
     await announce(Array.from({ length: 20_001 }, (_, index) => String(index)));
     await readAt(changedAt + longAgo + 1);
-    expect(watch.isCurrent('another', changedAt)).toBe(false);
-    expect(watch.isCurrent('another', changedAt + longAgo)).toBe(true);
+    expect(isCurrent('another', changedAt)).toBe(false);
+    expect(isCurrent('another', changedAt + longAgo)).toBe(true);
   });
 
-  test('a value is current for eight to ten minutes, depending on its ID, and its changes are known as long', async () => {
-    const firstAt = now;
+  test('a value is read again after eight to ten minutes, depending on its ID, however long it was current', async () => {
+    const loadedAt = now;
     for (const id of ['a', 'b', 'c']) {
       const ms = 480_000 + (checksumOf(id) % 120_000);
-      await readAt(firstAt + ms - 1);
-      expect(watch.isCurrent(id, firstAt)).toBe(true);
-      await readAt(firstAt + ms);
-      expect(watch.isCurrent(id, firstAt)).toBe(false);
-      await readAt(firstAt);
-      await announce([id]);
-      await readAt(firstAt + ms - 1);
-      expect(watch.isCurrent(id, firstAt)).toBe(false);
+      await readAt(loadedAt + ms - 1);
+      expect(isCurrent(id, now - 1_800, loadedAt)).toBe(true);
+      await readAt(loadedAt + ms);
+      expect(isCurrent(id, now - 1_800, loadedAt)).toBe(false);
     }
+  });
+
+  test('at most 40 values are read again within 2 s because of their age, and those that changed', async () => {
+    const loadedAt = now;
+    const countReads = () => Array.from({ length: 100 }, (_, index) => isCurrent(`${index}`, now, loadedAt));
+    await readAt(loadedAt + 600_000);
+    expect(countReads().filter((current) => !current)).toHaveLength(40);
+    await readAt(now + 1_999);
+    expect(countReads()).not.toContain(false);
+    await readAt(now + 1);
+    expect(countReads().filter((current) => !current)).toHaveLength(40);
+    await announce(['7']);
+    expect(isCurrent('7', now, loadedAt)).toBe(false);
+  });
+
+  test('a value that was not used for ten minutes is read again, and changes are known for as long', async () => {
+    const firstAt = now;
+    await announce(['a']);
+    for (const id of ['a', 'b']) {
+      await readAt(firstAt + 599_999);
+      expect(isCurrent(id, firstAt, now)).toBe(id === 'b');
+      await readAt(firstAt + 600_000);
+      expect(isCurrent(id, firstAt, now)).toBe(false);
+    }
+    // This value may be older than the change, although it was loaded after its announcement.
+    await readAt(firstAt + 600_000 + announcedAheadMsMax - 1);
+    expect(isCurrent('a', firstAt + announcedAheadMsMax, now)).toBe(false);
+  });
+
+  test('a cached value is at most 1.8 s old, for any times of changes, reads and uses', async () => {
+    const id = fc.constantFrom('a', 'b');
+    const ms = fc.oneof(...[2_000, announcedAheadMsMax, 600_000].map((max) => fc.integer({ min: max * 0.9, max })));
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('wait' as const), ms }),
+      fc.record({ kind: fc.constant('read' as const) }),
+      fc.record({ kind: fc.constant('use' as const), id }),
+      fc.record({ kind: fc.constant('change' as const), id, inMs: fc.nat({ max: announcedAheadMsMax - 1 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
+        const writes: { readonly id: string; readonly at: number }[] = [];
+        const announced: string[] = [];
+        const versionAt = (of: string, time: number) => writes.filter(({ id, at }) => id === of && at <= time).length;
+        const cache = new CachedLookup<{ id: string; version: number }>({
+          clock: () => now,
+          load: (key) => Promise.resolve({ id: key, version: versionAt(key, now) }),
+          isCurrent(value, times) {
+            // Others have used up the reads of old values.
+            for (let count = 0; count < 40; count += 1) isCurrent('other', now, now - 600_000);
+            return watch.isCurrent(value.id, times);
+          },
+        });
+        for (const one of steps)
+          if (one.kind === 'wait') now += one.ms;
+          else if (one.kind === 'read') await announce(announced.splice(0));
+          else if (one.kind === 'change') {
+            announced.push(one.id);
+            writes.push({ id: one.id, at: now + one.inMs });
+          } else expect((await cache.get(one.id))!.version).toBeGreaterThanOrEqual(versionAt(one.id, now - 1_800));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test('reads until it is closed, and logs once per outage', async () => {
@@ -138,8 +200,10 @@ describe('a change watch', () => {
   });
 
   test('no value is current if the store has no announcements, or before they were read', () => {
-    expect(new ChangeWatch({ clock: () => now, log, storage: {} }).isCurrent('a', now)).toBe(false);
+    expect(
+      new ChangeWatch({ clock: () => now, log, storage: {} }).isCurrent('a', { loadedAt: now, currentAt: now }),
+    ).toBe(false);
     const unread = new ChangeWatch({ clock: () => now, log, storage: { changesSince: () => next() } });
-    expect(unread.isCurrent('a', now)).toBe(false);
+    expect(unread.isCurrent('a', { loadedAt: now, currentAt: now })).toBe(false);
   });
 });

@@ -17,8 +17,19 @@ const everyMs = 800;
 const keptMsMin = 8 * 60_000;
 /** Values that were read together are read again over this time. */
 const spreadMs = 2 * 60_000;
+/** Such reads, at most: idle streams cost a node no more, however many topics they have. */
+const rereads = { max: 40, inMs: 2_000 };
+/** How long changes are known. A value that was not used for this long is read again. */
+const rememberedMs = 10 * 60_000;
 /** Known changes. With more, every value counts as changed. */
 const changesMax = 20_000;
+
+/** Times of a cached value. */
+export interface ValueTimes {
+  readonly loadedAt: number;
+  /** When it was last known to be current; at first `loadedAt`. */
+  readonly currentAt: number;
+}
 
 export interface ChangeWatchOptions {
   readonly storage: Pick<StorageFeatures, 'changesSince'>;
@@ -43,6 +54,7 @@ export class ChangeWatch {
   /** The latest change by the checksum of the document's ID; the oldest first. */
   readonly #changedAt = new Map<number, number>();
   #allChangedAt = Infinity;
+  #rereads = { since: -Infinity, count: 0 };
 
   constructor({ storage, log, clock }: ChangeWatchOptions) {
     this.#changesSince = storage.changesSince;
@@ -60,14 +72,17 @@ export class ChangeWatch {
     this.#stopping.abort();
   }
 
-  /** Whether a document read at this time is known not to have changed until 1.8 s ago. */
-  isCurrent(id: string, readAt: number): boolean {
+  /**
+   * Whether a document is known not to have changed until 1.8 s ago. Returns false also for a few of the oldest values,
+   * which are then to be read again.
+   */
+  isCurrent(id: string, { loadedAt, currentAt }: ValueTimes): boolean {
     const now = this.#clock();
-    if (now - this.#knownUntil >= freshMs) return false;
+    if (now - this.#knownUntil >= freshMs || now - currentAt >= rememberedMs) return false;
     const checksum = checksumOf(id);
-    if (now - readAt >= keptMsMin + (checksum % spreadMs)) return false;
     const changedAt = Math.max(this.#allChangedAt, this.#changedAt.get(checksum) ?? -Infinity);
-    return readAt > changedAt + announcedAheadMsMax; // a value read earlier may be older than the change
+    if (currentAt <= changedAt + announcedAheadMsMax) return false; // it may be older than the change
+    return now - loadedAt < keptMsMin + (checksum % spreadMs) || !this.#takeReread(now);
   }
 
   /** Reads the announcements once. Throws `unavailable`. */
@@ -110,10 +125,17 @@ export class ChangeWatch {
     this.#allChangedAt = now;
   }
 
-  /** Values that a change concerned longer ago are read again because of their age. */
+  #takeReread(now: number): boolean {
+    if (now - this.#rereads.since >= rereads.inMs) this.#rereads = { since: now, count: 0 };
+    if (this.#rereads.count >= rereads.max) return false;
+    this.#rereads.count += 1;
+    return true;
+  }
+
+  /** Values that a change concerned longer ago are read again because they were not used since. */
   #dropEnded(now: number): void {
     for (const [checksum, changedAt] of this.#changedAt) {
-      if (now - changedAt < keptMsMin + spreadMs + announcedAheadMsMax) return;
+      if (now - changedAt < rememberedMs + announcedAheadMsMax) return;
       this.#changedAt.delete(checksum);
     }
   }

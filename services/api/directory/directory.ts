@@ -20,7 +20,7 @@ import { findPrivateTopicIds, findTopicByName, topics } from '@tocsin/shared/col
 import { users } from '@tocsin/shared/collections/users.ts';
 import { publishChanges } from '@tocsin/shared/operations/publish-changes.ts';
 import { CachedLookup, StoreWatch, type Lookup } from './cached-lookup.ts';
-import { ChangeWatch } from './change-watch.ts';
+import { ChangeWatch, type ValueTimes } from './change-watch.ts';
 import { subscribeLater } from '@tocsin/shared/async/subscribe-later.ts';
 
 export type { Change };
@@ -87,7 +87,7 @@ export class Directory {
     const watch = new StoreWatch();
     const changes = new ChangeWatch({ storage, log, clock });
     this.#changes = changes;
-    const isCurrent = (document: Document, readAt: number) => changes.isCurrent(document.id, readAt);
+    const isCurrent = (document: Document, times: ValueTimes) => changes.isCurrent(document.id, times);
     const cached = <T extends Document>(lookup: Lookup<T>) =>
       new CachedLookup<T>({ clock, watch, isCurrent, ...lookup });
     this.#topicsByName = cached(
