@@ -82,6 +82,10 @@ export class CachedLookup<V> {
     this.#watch = options.watch ?? new StoreWatch();
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   /**
    * Returns the value while it is fresh; undefined means to call `get`. For paths where a promise per call is too
    * expensive.

@@ -13,6 +13,8 @@ const longAgo = announcedAheadMsMax + 1;
 
 describe('a change watch', () => {
   let now: number;
+  let values: number;
+  const options = { clock: () => now, countValues: () => values, log };
   let next: () => Promise<AnnouncedChanges>;
   const asked: (string | null)[] = [];
   let watch: ChangeWatch;
@@ -29,10 +31,10 @@ describe('a change watch', () => {
   };
   beforeEach(async () => {
     now = 0;
+    values = 1;
     asked.length = 0;
     watch = new ChangeWatch({
-      clock: () => now,
-      log,
+      ...options,
       storage: {
         changesSince: (position) => {
           asked.push(position);
@@ -107,28 +109,34 @@ describe('a change watch', () => {
     expect(isCurrent('another', changedAt + longAgo)).toBe(true);
   });
 
-  test('a value is read again after eight to ten minutes, depending on its ID, however long it was current', async () => {
+  /** The ages at which as many values are read again that were loaded together, as looked at every second. */
+  const agesAtReload = async (count: number, seconds: { readonly from: number }) => {
     const loadedAt = now;
-    for (const id of ['a', 'b', 'c']) {
-      const ms = 480_000 + (checksumOf(id) % 120_000);
-      await readAt(loadedAt + ms - 1);
-      expect(isCurrent(id, now - 1_800, loadedAt)).toBe(true);
-      await readAt(loadedAt + ms);
-      expect(isCurrent(id, now - 1_800, loadedAt)).toBe(false);
+    values = count;
+    const ages = new Map<string, number>();
+    const isLeft = (id: string) => !ages.has(id);
+    const ids = Array.from({ length: count }, (_, index) => `${index}`);
+    for (let second = seconds.from; ids.some(isLeft); second += 1) {
+      await readAt(loadedAt + second * 1_000);
+      for (const id of ids.filter(isLeft)) if (!isCurrent(id, now, loadedAt)) ages.set(id, second);
     }
+    return [...ages.values()];
+  };
+
+  test('values are read again after eight to ten minutes, however long they were current', async () => {
+    const ages = await agesAtReload(2_000, { from: 470 });
+    expect([ages[0], ages.at(-1)]).toEqual([481, 600]);
   });
 
-  test('at most 40 values are read again within 2 s because of their age, and those that changed', async () => {
-    const loadedAt = now;
-    const countReads = () => Array.from({ length: 100 }, (_, index) => isCurrent(`${index}`, now, loadedAt));
-    await readAt(loadedAt + 600_000);
-    expect(countReads().filter((current) => !current)).toHaveLength(40);
-    await readAt(now + 1_999);
-    expect(countReads()).not.toContain(false);
-    await readAt(now + 1);
-    expect(countReads().filter((current) => !current)).toHaveLength(40);
-    await announce(['7']);
-    expect(isCurrent('7', now, loadedAt)).toBe(false);
+  test('more than 9,600 values are read again later, fewer than 100 per second', async () => {
+    const ages = await agesAtReload(12_000, { from: 590 });
+    expect([ages[0], ages.at(-1)]).toEqual([601, 750]);
+    expect(
+      Map.groupBy(ages, (age) => age)
+        .values()
+        .map(({ length }) => length)
+        .reduce((one, other) => Math.max(one, other)),
+    ).toBeLessThan(100);
   });
 
   test('a value that was not used for ten minutes is read again, and changes are known for as long', async () => {
@@ -156,17 +164,14 @@ describe('a change watch', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
+        values = 1_000_000; // none is read again because of its age
         const writes: { readonly id: string; readonly at: number }[] = [];
         const announced: string[] = [];
         const versionAt = (of: string, time: number) => writes.filter(({ id, at }) => id === of && at <= time).length;
         const cache = new CachedLookup<{ id: string; version: number }>({
           clock: () => now,
           load: (key) => Promise.resolve({ id: key, version: versionAt(key, now) }),
-          isCurrent(value, times) {
-            // Others have used up the reads of old values.
-            for (let count = 0; count < 40; count += 1) isCurrent('other', now, now - 600_000);
-            return watch.isCurrent(value.id, times);
-          },
+          isCurrent: (value, times) => watch.isCurrent(value.id, times),
         });
         for (const one of steps)
           if (one.kind === 'wait') now += one.ms;
@@ -184,7 +189,7 @@ describe('a change watch', () => {
     const warnings: unknown[] = [];
     let reads = 0;
     watch = new ChangeWatch({
-      clock: () => now,
+      ...options,
       log: { warn: (details: unknown) => void warnings.push(details) },
       storage: {
         changesSince: () => {
@@ -200,10 +205,8 @@ describe('a change watch', () => {
   });
 
   test('no value is current if the store has no announcements, or before they were read', () => {
-    expect(
-      new ChangeWatch({ clock: () => now, log, storage: {} }).isCurrent('a', { loadedAt: now, currentAt: now }),
-    ).toBe(false);
-    const unread = new ChangeWatch({ clock: () => now, log, storage: { changesSince: () => next() } });
+    expect(new ChangeWatch({ ...options, storage: {} }).isCurrent('a', { loadedAt: now, currentAt: now })).toBe(false);
+    const unread = new ChangeWatch({ ...options, storage: { changesSince: () => next() } });
     expect(unread.isCurrent('a', { loadedAt: now, currentAt: now })).toBe(false);
   });
 });

@@ -85,11 +85,16 @@ export class Directory {
     this.#bus = options.bus;
     this.#log = log;
     const watch = new StoreWatch();
-    const changes = new ChangeWatch({ storage, log, clock });
+    const caches: { readonly size: number }[] = [];
+    const countValues = () => caches.reduce((sum, { size }) => sum + size, 0);
+    const changes = new ChangeWatch({ storage, log, clock, countValues });
     this.#changes = changes;
     const isCurrent = (document: Document, times: ValueTimes) => changes.isCurrent(document.id, times);
-    const cached = <T extends Document>(lookup: Lookup<T>) =>
-      new CachedLookup<T>({ clock, watch, isCurrent, ...lookup });
+    const cached = <T extends Document>(lookup: Lookup<T>) => {
+      const cache = new CachedLookup<T>({ clock, watch, isCurrent, ...lookup });
+      caches.push(cache);
+      return cache;
+    };
     this.#topicsByName = cached(
       byKey(documents, topics, {
         keyOf: ({ nameKey }) => nameKey,
