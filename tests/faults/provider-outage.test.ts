@@ -205,9 +205,10 @@ function outageTest(engines: TestEngines | undefined): void {
         jump(ms);
         await Promise.all([publish('urgent'), publish('normal')]);
       };
-      // The jobs that run during the probe are deferred once more. Then all are due at the same time.
+      // The jobs that run during the probe are deferred once more. Pushes of a second message show that it has ended.
+      // Then all are due at the same time.
       await jumpAndWake(minuteMs);
-      await eventually(() => pushes.length > devicesEach, { timeoutMs: patienceMs });
+      await eventually(() => pushes.length > 2 * devicesEach, { timeoutMs: patienceMs });
       await jumpAndWake(2 * minuteMs);
       await eventually(
         async () => {
