@@ -214,10 +214,13 @@ function outageTest(engines: TestEngines | undefined): void {
         async () => {
           if (dueLeft().length === 0) return true;
           const { waiting, active, delayed } = await jobs();
-          if (waiting + active === 0 && delayed > 0) await jumpAndWake(minuteMs);
+          // A job that was deferred after the jump would wait in real time, and run after those that are due. Embedded,
+          // jobs that are due count as delayed until they run.
+          const mayBeDue = redis === undefined && waiting + active > 0;
+          if (delayed > 0 && !mayBeDue) await jumpAndWake(minuteMs);
           return false;
         },
-        { timeoutMs: patienceMs, intervalMs: 500 },
+        { timeoutMs: patienceMs, intervalMs: 250 },
       );
 
       const kindOf = new Map(published.map(({ id, kind }) => [id, kind]));
