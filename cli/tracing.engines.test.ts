@@ -94,12 +94,10 @@ test(`traces a publish from the request to the push, ${engineUnderTest}`, async 
     body: { id: messageId },
   } = await publish(url, topic.name, traceHeaders);
   expect(status).toBe(200);
-  await eventually(() => expect(expo.pushes).toMatchObject([{ token: topic.pushToken, messageId }]), {
-    timeoutMs: 25_000,
-  });
+  await eventually(() => expect(expo.pushes).toMatchObject([{ token: topic.pushToken, messageId }]));
   await eventually(async () => expect(await engine.deliveries.counts(messageId)).toMatchObject({ sent: 1 }));
   await eventually(() => engine.messages.find(messageId).then((message) => message !== null));
-  await eventually(async () => expect(await engine.eventLog.lag('fanout')).toBe(0), { timeoutMs: 25_000 });
+  await eventually(async () => expect(await engine.eventLog.lag('fanout')).toBe(0));
   await close(); // exports the remaining spans with a limit of two seconds; the first export may take longer because it loads modules
 
   const log = place.config.KAFKA_TOPIC;
@@ -112,13 +110,10 @@ test(`traces a publish from the request to the push, ${engineUnderTest}`, async 
     ofTrace().filter(
       ({ name, attributes }) => name === handling && attributes['messaging.consumer.group.name'] === group,
     );
-  await eventually(
-    () => {
-      expect(ofTrace().map(({ name }) => name)).toEqual(expect.arrayContaining(once));
-      for (const group of ['fanout', 'notifier']) expect(handledBy(group)).not.toEqual([]);
-    },
-    { timeoutMs: 25_000 },
-  );
+  await eventually(() => {
+    expect(ofTrace().map(({ name }) => name)).toEqual(expect.arrayContaining(once));
+    for (const group of ['fanout', 'notifier']) expect(handledBy(group)).not.toEqual([]);
+  });
   const spans = ofTrace();
   const only = (name: string): ReceivedSpan => {
     const found = spans.filter((span) => span.name === name);
@@ -185,7 +180,7 @@ test('stores no trace context in the log without OTEL_*', async () => {
     onBatch: async ({ records }) =>
       void found.push(...records.filter(({ record }) => record.message.id === id).map(({ record }) => record.trace)),
   });
-  await eventually(() => expect(new Set(found)).toEqual(new Set([undefined])), { timeoutMs: 25_000 });
+  await eventually(() => expect(new Set(found)).toEqual(new Set([undefined])));
   await consumption.close();
   expect(collector.spans).toHaveLength(before);
 });

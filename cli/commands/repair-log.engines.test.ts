@@ -76,7 +76,7 @@ describe(`the repair of history, ${engineUnderTest}`, () => {
     if (isCluster) expect(messageCount).toBe(offsets.length);
     expect(await repair({ isDryRun: false })).toBe(0);
     if (isCluster) expect(await Promise.all([ofDeleted, expired, above].map(find))).toEqual([null, null, null]);
-  }, 60_000);
+  });
 
   test('stores edits and deletions that history lacks', async () => {
     const topic = await engine.documents.insert(topics, newTopic(newId(), { partition: 0 }));
@@ -99,5 +99,5 @@ describe(`the repair of history, ${engineUnderTest}`, () => {
     ]);
     expect((await engine.messages.topicStats([topic.id])).get(topic.id)?.messageCount).toBe(2);
     expect(await repair({ isDryRun: false })).toBe(0);
-  }, 60_000);
+  });
 });

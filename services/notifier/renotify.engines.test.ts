@@ -35,16 +35,13 @@ describe(`push replay, ${engineUnderTest}`, () => {
       pageJob({ messageId: id, topicId: topic.id, after: null, publishedAt: timestamp, renotify: newId() }, priority),
     ]);
   const idle = () =>
-    eventually(
-      async () => {
-        for (const queue of Object.values(pushQueues)) {
-          const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
-          if (waiting + delayed + active > 0) return false;
-        }
-        return true;
-      },
-      { timeoutMs: 40_000 },
-    );
+    eventually(async () => {
+      for (const queue of Object.values(pushQueues)) {
+        const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
+        if (waiting + delayed + active > 0) return false;
+      }
+      return true;
+    });
   const reached = (messageId: string) =>
     at.expo.pushes.flatMap((push) => (push.messageId === messageId ? [push.token] : [])).sort();
   let offset = 0;
@@ -121,9 +118,8 @@ describe(`push replay, ${engineUnderTest}`, () => {
       .slice(1)
       .filter((_, place) => place <= 119 && place !== 60)
       .map(({ id }) => id);
-    await eventually(
-      () => expect(new Set(at.expo.pushes.map(({ messageId }) => messageId))).toEqual(new Set(expected)),
-      { timeoutMs: 30_000 },
+    await eventually(() =>
+      expect(new Set(at.expo.pushes.map(({ messageId }) => messageId))).toEqual(new Set(expected)),
     );
     await idle();
     expect(at.expo.duplicates().size).toBe(0);

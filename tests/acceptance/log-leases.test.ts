@@ -81,7 +81,7 @@ test('an expired lease can be taken; until then its holder can still move the co
   const second = await consumer.take();
   expect(second).toMatchObject({ status: 200, body: { offset: 8 } });
   expect(await consumer.move(9, first)).toMatchObject({ status: 409, body: { detail: 'Lease was lost' } });
-}, 30_000);
+});
 
 test('without a lease, a leased consumer moves and is read as before', async () => {
   const consumer = await newConsumer();

@@ -11,7 +11,7 @@ let plain: World;
 let loaded: World;
 beforeAll(async () => {
   [plain, loaded] = [await makeWorld(stack), await makeWorld(stack)];
-}, 60_000);
+});
 
 const intruder = randomUUID();
 const past = '2001-02-03T04:05:06.789Z';

@@ -329,7 +329,7 @@ describe('delivery', () => {
       expect(await lastOf('metadata')).toMatchObject({ outcome: 'retrying', status: 307 });
     });
     expect(at('secret')).toEqual([]);
-  }, 90_000);
+  });
 });
 
 test('the deletion of a topic ends its sinks', async () => {

@@ -147,7 +147,7 @@ test('a topic has at most 100 tokens', async () => {
     status: 403,
     body: { detail: 'Access token limit reached' },
   });
-}, 120_000);
+});
 
 test('a renamed topic keeps its tokens, and a deleted topic deletes them', async () => {
   const { owner, topic, tokens } = await privateTopic();

@@ -25,17 +25,17 @@ test('a topic keeps messages for its retention_days, and a change also applies t
   for (const days of [2, 90, 1]) {
     expect(await patch(days)).toMatchObject({ status: 200, body: { retention_days: days } });
     // The job updates messages that were being stored during the change.
-    await eventually(async () => expect(await stored()).toEqual([days, days, days]), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await stored()).toEqual([days, days, days]));
     expect(daysOf((await owner.publish(topic.name)).body)).toBe(days);
   }
   const without = await patch(null);
   expect(without.status).toBe(200);
   expect(without.body).not.toHaveProperty('retention_days');
-  await eventually(async () => expect(await stored()).toEqual([90, 90, 90]), { timeoutMs: 30_000 });
+  await eventually(async () => expect(await stored()).toEqual([90, 90, 90]));
   expect((await owner.patch(`/api/topics/${topic.id}`, { description: 'x' })).body).not.toHaveProperty(
     'retention_days',
   );
-}, 120_000);
+});
 
 test("retention_days is a whole number from 1 to the limit of the owner's tier", async () => {
   const owner = await stack.person();

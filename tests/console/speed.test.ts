@@ -76,7 +76,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const longTasks = (await page.evaluate('window.longTasks')) as number[];
     console.info(JSON.stringify({ messages: seen.size, elements, longTasks }));
     expect(Math.max(0, ...longTasks)).toBeLessThan(taskMaxMs);
-  }, 120_000);
+  });
 
   test('messages that are loaded or dropped do not move the ones on the screen', async () => {
     const page = await openTopic();
@@ -104,7 +104,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
       mayContinue = Promise.withResolvers<void>();
     }
     expect((await shown(page))[0]).toBeLessThan(newest);
-  }, 120_000);
+  });
 
   test.each([
     ['the login page', () => '/console/login', '.card h1'],

@@ -33,7 +33,7 @@ test('with SHUTDOWN_DELAY_SECONDS a terminating process reports that it is not r
   const answer = await fetch(`${url}/${topics[0]}`, { method: 'POST', body: 'taken' });
   expect([answer.status, answer.headers.get('Connection')]).toEqual([200, 'keep-alive']);
   await server.kill(); // the other test covers the time after the delay
-}, 60_000);
+});
 
 test(
   `answers every accepted publish and loses nothing over ${restarts} restarts of an embedded process under load`,

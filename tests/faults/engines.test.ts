@@ -95,7 +95,7 @@ describeWithOwnEngines('killed and restarted engines', () => {
       await admin.disconnect();
       await kafka.stop();
     }
-  }, 90_000);
+  });
 });
 
 const kafkaAt = (brokers: string) =>

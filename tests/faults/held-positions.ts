@@ -57,9 +57,7 @@ export async function expectToGoOn(
   ]);
   for (const stream of opened) {
     expect(await stream.ready()).toMatchObject({ recovered: true });
-    await eventually(() => expect(stream.ofType('message').length).toBeGreaterThanOrEqual(ids.length), {
-      timeoutMs: 30_000,
-    });
+    await eventually(() => expect(stream.ofType('message').length).toBeGreaterThanOrEqual(ids.length));
     expect(stream.ofType('message').map(({ data }) => data.id as string)).toEqual(ids);
     stream.close();
   }

@@ -69,7 +69,7 @@ describeWithOwnEngines('the event log on a failing broker', () => {
       const downAt = performance.now();
       const failedFast = () =>
         publishers.attempts.filter(({ offset, at, ms }) => offset === null && at > downAt && ms < 100).length;
-      await eventually(() => failedFast() > 50, { timeoutMs: 20_000 });
+      await eventually(() => failedFast() > 50);
       await end();
       const upAt = performance.now();
       await eventually(() => publishers.acknowledged().some(({ at }) => at > upAt), { timeoutMs: 5_000 });
@@ -77,13 +77,10 @@ describeWithOwnEngines('the event log on a failing broker', () => {
       await eventually(() => publishers.acknowledged().length > target);
       await publishers.stop();
       const acknowledged = publishers.acknowledged();
-      await eventually(
-        () => {
-          const ids = reader.ids();
-          expect(acknowledged.filter(({ id }) => !ids.has(id)).length).toBe(0);
-        },
-        { timeoutMs: 30_000 },
-      );
+      await eventually(() => {
+        const ids = reader.ids();
+        expect(acknowledged.filter(({ id }) => !ids.has(id)).length).toBe(0);
+      });
       return { log, acknowledged };
     } catch (error) {
       await log.close();

@@ -100,7 +100,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
       lost: 0,
       ...ledger,
     });
-  }, 120_000);
+  });
 
   test('when Kafka is silent, refuses publishes within the deadline, bounds memory, and publishes no key twice', async () => {
     const { engines, newTopics, own, stack, urls } = startTest();
@@ -119,9 +119,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     }, 100);
     own.add(() => clearInterval(sampling));
     // Each publisher got a refusal at the deadline, and many from the circuit breaker after it.
-    await eventually(() => hammer.attempts.filter(({ status }) => status === 503).length > 10 * hammering, {
-      timeoutMs: 30_000,
-    });
+    await eventually(() => hammer.attempts.filter(({ status }) => status === 503).length > 10 * hammering);
     clearInterval(sampling);
     await outage.end();
     const resumedAt = performance.now();
@@ -159,7 +157,7 @@ export function kafkaOutages(startTest: () => FaultTest): void {
     expect(other).toBe(0);
     expect(Math.max(...refused.map(({ ms }) => ms))).toBeLessThan(sendDeadlineMs);
     expect(growthMb).toBeLessThan(growthMbMax);
-  }, 120_000);
+  });
 }
 
 /** The number of messages in the topics with the text of an earlier message. */

@@ -63,7 +63,7 @@ function killTests(start: () => Promise<Stack>): void {
       const { body } = await account.client.call('POST', `/${topic.name}`, { text: `text ${index}` });
       known.push({ id: body.id as string, text: `text ${index}`, isDeleted: false, maybe: null });
     }
-  }, 120_000);
+  });
   afterEach(() => own.closeAll());
 
   /** Changes its message repeatedly until the node stops responding, and deletes every seventh. */

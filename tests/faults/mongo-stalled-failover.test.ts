@@ -55,16 +55,14 @@ describeWithOwnEngines('a MongoDB failover while replication is stalled', () => 
   beforeAll(async () => {
     // A new primary does not wait for what it lacks.
     set = await startMongoSet(own, { catchUpTimeoutMillis: 0, electionTimeoutMillis: 2_000 });
-  }, 120_000);
+  });
   afterAll(() => own.closeAll(), 60_000);
 
   const stall = (of: readonly mongo.MongoClient[], mode: 'alwaysOn' | 'off') =>
     Promise.all(
       of.map((one) =>
         // A member closes its connections when it steps down or reverts writes.
-        eventually(() => one.db('admin').command({ configureFailPoint: 'stopReplProducer', mode }), {
-          timeoutMs: 30_000,
-        }),
+        eventually(() => one.db('admin').command({ configureFailPoint: 'stopReplProducer', mode })),
       ),
     );
   const open = async (): Promise<{ connection: Connection; messages: Messages }> => {

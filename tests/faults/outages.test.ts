@@ -21,7 +21,7 @@ describeWithOwnEngines('an installation', () => {
   beforeEach(async () => {
     own = closers();
     await installation.serves();
-  }, 60_000);
+  });
   afterEach(() => own.closeAll(), 60_000);
   afterAll(() => installation?.stop(), 60_000);
 

@@ -93,7 +93,7 @@ function outageTest(engines: TestEngines | undefined): void {
       'services',
     );
     own.add(() => stack.stop());
-  }, 60_000);
+  });
   afterEach(() => own.closeAll(), 60_000);
 
   function jump(ms: number): void {

@@ -71,7 +71,7 @@ describeWithOwnEngines('a fan-out and a notifier that join and leave', () => {
     await admin.connect();
     own.add(() => admin.disconnect());
     topics = await createSubscribedTopics();
-  }, 120_000);
+  });
   afterAll(() => own.closeAll(), 60_000);
 
   async function createSubscribedTopics(): Promise<string[]> {

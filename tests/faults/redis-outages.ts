@@ -96,7 +96,7 @@ export function redisOutages(startTest: () => FaultTest): void {
       publishMaxMs: Math.max(...publishMs),
     });
     expect(Math.max(...repairMs)).toBeLessThan(repairMsMax + addedBy(publishMs));
-  }, 120_000);
+  });
 
   test.each([['cut' as const], ['freeze' as const]])(
     'delays streams by less than two seconds when only the fan-out loses Redis (%s)',

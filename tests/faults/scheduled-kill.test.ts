@@ -64,7 +64,7 @@ function killTests(start: () => Promise<Stack>, victims: readonly string[]): voi
     accounts = [];
     while (accounts.length < messageCount / perAccount) accounts.push(await createAccount(store, { urls: stack.urls })); // too many concurrent logins are refused
     topics = await Promise.all(Array.from({ length: topicCount }, async () => (await createTopic(accounts[0]!)).name));
-  }, 120_000);
+  });
   afterEach(() => own.closeAll(), 60_000);
 
   /** Schedules the messages one after another in time. Resolves with the time of each ID. */

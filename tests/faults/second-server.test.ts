@@ -64,4 +64,4 @@ test('refuses a second server on a DATA_DIR with a reason, does not affect the f
   const whenRestarted = acked.length;
   await eventually(() => acked.length > whenRestarted + 20);
   printMeasurements('second server', { refusedMs, lost: 0, ...(await ledger.expectComplete()) });
-}, 120_000);
+});

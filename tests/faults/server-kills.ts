@@ -90,7 +90,7 @@ export function serverKills(startTest: () => FaultTest): void {
       );
     await eventually(async () => expect(await counts()).toEqual(urls.map(() => 0)), { timeoutMs: patienceMs });
     printMeasurements('presence', { row: 'N7', connects, drift: 0 });
-  }, 120_000);
+  });
 }
 
 /** Resolves when the server has responded. */

@@ -75,7 +75,7 @@ function killTests(engines: TestEngines | undefined, layout: ClusterLayout, vict
     own.add(() => store.close());
     account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
     receiver = await receivers.start();
-  }, 120_000);
+  });
   afterEach(() => own.closeAll(), 60_000);
 
   async function createSinks(topics: readonly TestSink['topic'][]): Promise<TestSink[]> {

@@ -162,7 +162,7 @@ describeWithEngines('reading history on MongoDB', ({ mongoUrl }) => {
     await writing;
     const expected = records.map(({ offset }) => offset);
     expect(await following).toEqual([expected, expected, expected, expected]);
-  }, 60_000);
+  });
 });
 
 // Log record and document are one commit here, so documents are never out of order, and the watermark is the head.

@@ -39,8 +39,7 @@ async function escalate() {
   const message = await made(
     owner.account.client.call('POST', `/${topic.name}`, { text: 'pump stopped', headers: { 'X-Priority': '5' } }),
   );
-  for (const { token } of [subscriber, owner])
-    await eventually(() => expect(pushesTo(token)).toHaveLength(1), { timeoutMs: 15_000 });
+  for (const { token } of [subscriber, owner]) await eventually(() => expect(pushesTo(token)).toHaveLength(1));
   return { owner, subscriber, topic, message };
 }
 
@@ -56,7 +55,7 @@ test('the link of a push acknowledges its message, for its device and without a 
     body: { message_id: message.id, acknowledged_by: { kind: 'account', name }, note: null },
   });
   expect((await anyone.call('POST', linkOf(owner.token))).body).toEqual(answer.body);
-  await eventually(() => expect(pushesTo(owner.token)).toHaveLength(2), { timeoutMs: 15_000 });
+  await eventually(() => expect(pushesTo(owner.token)).toHaveLength(2));
   expect(pushesTo(owner.token)[1]).toMatchObject({
     collapseId: message.id,
     data: { event: 'message_acknowledged' },

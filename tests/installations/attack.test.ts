@@ -85,7 +85,7 @@ beforeAll(async () => {
   await made(stranger, 'POST', `/api/keys/${revoked.id}/revoke`);
   await setActive(store.documents, disabled.email, false, testAudit);
   // The server notices changes by other processes after some seconds.
-  await eventually(async () => (await disabled.client.call('GET', '/auth/me')).status === 401, { timeoutMs: 30_000 });
+  await eventually(async () => (await disabled.client.call('GET', '/auth/me')).status === 401);
   const login = (of: Account) => ({ Authorization: `Bearer ${of.client.token}` });
   credentials.push(login(owner), { 'X-API-Key': (await key(owner)).key }, login(other));
   roles.push(
@@ -98,25 +98,24 @@ beforeAll(async () => {
     { name: 'key of a disabled account', kind: 'invalid', headers: { 'X-API-Key': ofDisabled.key } },
     { name: 'token of another topic', kind: 'topic-token', headers: { 'X-Topic-Token': token.token } },
   );
-}, 60_000);
+});
 
 test.each(sharedAttacks.filter((attack) => attack !== slowSockets).map((attack) => [attack.name, attack] as const))(
   'the server holds against %s',
   async (_name, attack) => expectHeld(attack),
-  60_000,
 );
 
 test('the server holds against pipelined reads of history', async () => {
   await expectHeld(pipelinedReads(credentials[0]!));
-}, 60_000);
+});
 
 test('no role gets an object without access, on any route', async () => {
   await expectHeld(roleMatrix({ roles, values }));
-}, 120_000);
+});
 
 test('the server holds against slow sockets', async () => {
   await expectHeld(slowSockets, slow);
-}, 60_000);
+});
 
 /**
  * `npm run attack` sends 100,000, which may add 20 MB. A cluster gets half as many with the same limit: requests cost

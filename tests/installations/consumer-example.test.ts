@@ -142,7 +142,7 @@ beforeAll(async () => {
     },
     { timeoutMs: 60_000, intervalMs: 500 },
   );
-}, 120_000);
+});
 afterAll(async () => {
   for (const program of running) await program.remove();
   busy.closeAllConnections();

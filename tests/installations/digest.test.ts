@@ -36,9 +36,7 @@ const deliveriesTo = async ({ client }: Account, messageId: string) =>
   (await client.call('GET', `/api/messages/${messageId}/deliveries`)).body.deliveries;
 const collected = [{ status: 'skipped', reason: expect.stringMatching(/^collected for the digest at \d{4}-/) }];
 const untilCollected = (account: Account, messageId: string) =>
-  eventually(async () => expect(await deliveriesTo(account, messageId)).toMatchObject(collected), {
-    timeoutMs: 20_000,
-  });
+  eventually(async () => expect(await deliveriesTo(account, messageId)).toMatchObject(collected));
 const digestsOf = ({ user: { id } }: Account) =>
   store.documents.find(digests, { index: 'byUser', equals: { userId: id }, limit: 10 });
 
@@ -59,18 +57,17 @@ test('the priorities 1 to 3 of two topics reach the phone in one push, which the
   ];
   const urgent = await publish(owner, one.name, { 'X-Priority': '4' });
   const pushes = () => expo.pushes.filter((push) => push.token === token);
-  await eventually(() => expect(pushes().map(({ messageId }) => messageId)).toEqual([urgent]), { timeoutMs: 20_000 });
+  await eventually(() => expect(pushes().map(({ messageId }) => messageId)).toEqual([urgent]));
   for (const id of quiet) await untilCollected(reader, id);
   await endInterval(reader);
-  await eventually(() => expect(pushes()).toHaveLength(2), { timeoutMs: 20_000 });
+  await eventually(() => expect(pushes()).toHaveLength(2));
   expect(pushes()[1]!.message).toMatchObject({
     title: '2 messages in 2 topics',
     body: `${two.name}: Newer\n${one.name}: Older`,
     data: { event: 'digest', count: 2 },
   });
   const sent = [{ status: 'sent', reason: expect.stringMatching(/^in the digest at \d{4}-/) }];
-  for (const id of quiet)
-    await eventually(async () => expect(await deliveriesTo(reader, id)).toMatchObject(sent), { timeoutMs: 20_000 });
+  for (const id of quiet) await eventually(async () => expect(await deliveriesTo(reader, id)).toMatchObject(sent));
 });
 
 test('a message that was read meanwhile is not pushed', async () => {
@@ -83,12 +80,10 @@ test('a message that was read meanwhile is not pushed', async () => {
   const viewed = `/api/subscriptions/${body.subscriptions[0].id}/viewed`;
   expect((await reader.client.call('POST', viewed)).status).toBeLessThan(300);
   await endInterval(reader);
-  await eventually(
-    async () =>
-      expect(await deliveriesTo(reader, id)).toMatchObject([{ status: 'skipped', reason: 'read before the digest' }]),
-    { timeoutMs: 20_000 },
+  await eventually(async () =>
+    expect(await deliveriesTo(reader, id)).toMatchObject([{ status: 'skipped', reason: 'read before the digest' }]),
   );
-  await eventually(async () => expect(await digestsOf(reader)).toEqual([]), { timeoutMs: 20_000 });
+  await eventually(async () => expect(await digestsOf(reader)).toEqual([]));
   expect(expo.pushes.filter((push) => push.token === token)).toEqual([]);
 });
 
@@ -99,12 +94,9 @@ test('the erasure of an account removes what waits for its digest', async () => 
   await untilCollected(reader, await publish(owner, topic.name, {}));
   const json = { password: reader.password };
   expect((await reader.client.call('DELETE', '/api/users/me', { json })).status).toBeLessThan(300);
-  await eventually(
-    async () => {
-      expect(await digestsOf(reader)).toEqual([]);
-      const items = { index: 'byUser', equals: { userId: reader.user.id }, limit: 1 };
-      expect(await store.documents.find(digestItems, items)).toEqual([]);
-    },
-    { timeoutMs: 30_000 },
-  );
+  await eventually(async () => {
+    expect(await digestsOf(reader)).toEqual([]);
+    const items = { index: 'byUser', equals: { userId: reader.user.id }, limit: 1 };
+    expect(await store.documents.find(digestItems, items)).toEqual([]);
+  });
 });

@@ -40,4 +40,4 @@ test('a copy of the stores contains no usable password, token, key, session or e
   for (const [what, half] of halves) expect({ what, places: found.get(half) }).toEqual({ what, places: [] });
   // The search covers the stores: it finds existing data.
   expect(found.get(registration.email)).not.toEqual([]);
-}, 120_000);
+});

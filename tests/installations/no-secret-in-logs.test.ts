@@ -22,7 +22,7 @@ beforeAll(async () => {
     ADMIN_TOKEN: adminToken,
     RATE_LIMITS: 'off',
   });
-}, 120_000);
+});
 afterAll(async () => {
   await running?.stop();
   await smtp?.close();

@@ -102,7 +102,7 @@ test('a consumer that is behind alone gets its expired records, until it has rea
   await place(owner, 'behind', third + 1);
   expect(await runRetention(false)).toMatchObject({ removed: { messages: 3 }, consumers_behind: [] });
   expect(await read(owner, '?consumer=behind')).toMatchObject({ records: [], gap: null });
-}, 120_000);
+});
 
 test('the history of the command names consumers that lost unread records', async () => {
   const volume = { messages: 3, bytes: 9 };

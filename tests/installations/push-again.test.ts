@@ -60,7 +60,7 @@ describe('a dead letter', () => {
     const { token } = await subscriber(topic.name);
     expo.script(token, { kind: 'status', status: 503 });
     const ids = [await publish(owner, topic.name), await publish(owner, topic.name)];
-    await eventually(async () => expect((await deadLetters(topic.name)).body).toHaveLength(2), { timeoutMs: 20_000 });
+    await eventually(async () => expect((await deadLetters(topic.name)).body).toHaveLength(2));
     expect(await countsOf(owner, ids[0]!)).toMatchObject({ failed: 1 });
     const { body } = await deadLetters(topic.name);
     for (const message_id of ids) {
@@ -84,7 +84,7 @@ describe('a dead letter', () => {
 
     expo.script(token, { kind: 'ok' });
     expect(await command('redrive', '--message', ids[0]!)).toMatchObject({ code: 0, out: 'redriven: 1\n' });
-    await eventually(() => expect(pushesTo(token)).toEqual([ids[0]]), { timeoutMs: 20_000 });
+    await eventually(() => expect(pushesTo(token)).toEqual([ids[0]]));
     const redrive = () => operator.call('POST', '/admin/push/dead-letters/redrive', { json: { topic: topic.name } });
     expect(await redrive()).toMatchObject({ status: 200, body: { redriven: 1 } });
     await eventually(() => expect(pushesTo(token)).toEqual(ids));
@@ -196,9 +196,7 @@ describe('renotifying a message that some recipients missed', () => {
       to: third!.at,
       message: 'Renotification queued',
     });
-    await eventually(() => expect(new Set(pushesTo(token))).toEqual(new Set([second!.id, third!.id])), {
-      timeoutMs: 20_000,
-    });
+    await eventually(() => expect(new Set(pushesTo(token))).toEqual(new Set([second!.id, third!.id])));
     expect(await countsOf(owner, published[0]!.id)).toMatchObject({ sent: 0, failed: 1 });
     expect(
       await command('renotify', '--topic', topic.name, '--from', '2020-01-01', '--to', '2020-01-02'),

@@ -25,12 +25,12 @@ describeUnlessMissing('the README', findProgram('curl') === undefined ? ['curl']
   beforeAll(async () => {
     stack = await startOwnStack();
     configDir = mkdtempSync(join(tmpdir(), 'tocsin-config-'));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     rmSync(configDir, { recursive: true });
     await stack?.stop();
-  }, 60_000);
+  });
 
   test('delivers a message to all four readers with a session of at most ten lines', async () => {
     const lines = session();
@@ -57,5 +57,5 @@ describeUnlessMissing('the README', findProgram('curl') === undefined ? ['curl']
     expect(stdout).toMatch(/\{"type":"message",.*"message":"Nightly backup finished"/);
     expect(stdout).toMatch(/\{"messages":\[\{.*"message":"Nightly backup finished".*\],"topic":"backups","count":1\}/);
     expect(stdout).toMatch(/"records":\[\{"offset":\d+,"type":"message",.*"title":"Backups".*"next_offset":\d+[,}]/);
-  }, 120_000);
+  });
 });

@@ -38,14 +38,14 @@ describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount}
     topics = [];
     for (let index = 0; index < topicCount; index += 1) topics.push((await createTopic(account)).name);
     pushes = await pushLedger(expo, { store, urls: stack.urls, topics });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await Promise.all(readers.map((reader) => reader.stop()));
     await store?.close();
     await stack?.stop();
     await expo?.close();
-  }, 60_000);
+  });
 
   test('reach every reader completely, once and in the same order', async () => {
     const { urls } = stack;

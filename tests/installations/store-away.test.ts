@@ -39,7 +39,7 @@ beforeAll(async () => {
   const other = new DatabaseSync(join(stack.env['DATA_DIR']!, 'tocsin.db'), { timeout: 10_000 });
   own.add(async () => other.close());
   database = { takeAway: () => other.exec('BEGIN IMMEDIATE'), giveBack: () => other.exec('ROLLBACK') };
-}, 120_000);
+});
 afterAll(() => own.closeAll(), 60_000);
 
 test('returns 503 with Retry-After while the store is unavailable, and recovers afterwards', async () => {
@@ -52,4 +52,4 @@ test('returns 503 with Retry-After while the store is unavailable, and recovers 
   expect(headers.get('content-type')).toBe('application/json');
   database.giveBack();
   await eventually(async () => expect((await create()).status).toBe(201));
-}, 120_000);
+});

@@ -97,4 +97,4 @@ test('a stopping server closes WebSockets with 1012 and sends event streams a re
     expect(stream.text()).toMatch(/\n\nretry: \d{4,5}\n\n$/);
   }
   await server().start();
-}, 120_000);
+});

@@ -63,8 +63,7 @@ test('the examples of its README run', async () => {
   const topic = await createTopic(owner);
   const { key } = (await owner.post('/api/keys', { name: 'client', scopes: ['publish', 'subscribe'] })).body;
   const env = { TOCSIN_URL: testStack().urls[0]!, TOPIC: topic.name, TOKEN: key as string };
-  const shown = (output: () => string[], lines: unknown[]) =>
-    eventually(() => expect(output()).toEqual(lines), { timeoutMs: 30_000 });
+  const shown = (output: () => string[], lines: unknown[]) => eventually(() => expect(output()).toEqual(lines));
   await shown(runExample('publish', env).output, [expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   await shown(runExample('subscribe', env).output, ['Nightly backup finished']);
   await shown(runExample('consume', env).output, [expect.stringMatching(/^\d+ Nightly backup finished$/)]);

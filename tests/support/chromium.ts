@@ -30,7 +30,7 @@ export function useChromium(
   let mayRefuse = false;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: findChromium()! });
-  }, 60_000);
+  });
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
     const unexpected = faults.filter((fault) => !(mayRefuse && fault.includes('Failed to load resource')));

@@ -137,7 +137,7 @@ test('counts publishes like a model of three counters with expiry', async () => 
     ),
     { numRuns: canMoveTime ? 100 : 25 },
   );
-}, 120_000);
+});
 
 /** Uses one window, like publishes whose other windows have ended. */
 async function useAll(window: BudgetWindow, times: number): Promise<void> {

@@ -124,7 +124,7 @@ function appending(open: () => Promise<EventLog>): void {
     await log.consume({ group: newGroup(), onBatch });
     await log.append(0, { ...testRecord(), trace }, 'alarms');
     await log.append(0, testRecord(), 'alarms');
-    await eventually(() => expect(seen).toHaveLength(2), { timeoutMs: 20_000 });
+    await eventually(() => expect(seen).toHaveLength(2));
     expect(seen.map(({ record }) => record.trace)).toEqual([trace, undefined]);
   });
 

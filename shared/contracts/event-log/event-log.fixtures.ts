@@ -72,7 +72,7 @@ export function collector() {
 export async function readAll(log: EventLog, count: number): Promise<PlacedRecord[]> {
   const reader = collector();
   const consumption = await log.consume({ group: newGroup(), onBatch: reader.onBatch });
-  await eventually(() => expect(reader.places().size).toBeGreaterThanOrEqual(count), { timeoutMs: 20_000 });
+  await eventually(() => expect(reader.places().size).toBeGreaterThanOrEqual(count));
   await consumption.close();
   return reader.seen;
 }

@@ -13,7 +13,7 @@ export interface Stage {
 }
 
 /** Long enough for a default lease to end. */
-export const slowTestMs = 60_000;
+export const slowTestMs = 180_000;
 
 /** A job with a unique ID. */
 export const newJob = (changes: Partial<NewJob> = {}): NewJob => ({

@@ -180,7 +180,7 @@ describeWithEngines('an installation', (engines) => {
       expect(await eventLog.end(0)).toBeGreaterThan(Math.max(...moved.ends));
       expect(await eventLog.lag('notifier')).toBe(0);
     });
-  }, 120_000);
+  });
 
   test('rejects a non-empty, foreign or half-imported installation with a remedy', async () => {
     const file = newPlace('embedded');
@@ -223,7 +223,7 @@ describeWithEngines('an installation', (engines) => {
     await importFrom(target.config, 'up', (line) => lines.push(line));
     expect(lines.filter((line) => line.startsWith('users:'))).toEqual([]); // written before the interruption
     await withEngine(target, ({ eventLog }) => eventLog.ping());
-  }, 120_000);
+  });
 
   test('rejects moving a cluster created with several partitions to one file', async () => {
     const cluster = newPlace('cluster');
@@ -232,5 +232,5 @@ describeWithEngines('an installation', (engines) => {
     await expect(importFrom(newPlace('embedded').config, 'down')).rejects.toThrow(
       /Two partitions have a record at offset 0.*can only be moved to a cluster/,
     );
-  }, 120_000);
+  });
 });

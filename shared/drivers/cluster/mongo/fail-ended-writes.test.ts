@@ -43,5 +43,5 @@ describeWithEngines('when MongoDB ends the connections', ({ mongoUrl }) => {
       const outcomes = await within(finishedWithinMs, 'the reads', Promise.allSettled(reads));
       expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
     }
-  }, 90_000);
+  });
 });

@@ -41,7 +41,7 @@ describeWithEngines('transactions on MongoDB', ({ mongoUrl }) => {
       await other.close();
       await database.drop();
     }
-  }, 30_000);
+  });
 });
 
 /** Simulates a stalled process: a document is written, but not committed. */
