@@ -65,13 +65,15 @@ export class KafkaPublisher {
     const { partition } = record;
     for (;;) {
       if (this.#leaders.isGone) throw unavailable('Log', new Error('no broker responds'));
+      const leader = this.#leaders.of(partition);
       try {
-        const offset = await this.#laneOf(partition).batcher.append(record);
+        if (leader === undefined) throw new NotAppended(`partition ${partition} has no leader`);
+        const offset = await this.#laneTo(leader).batcher.append(record);
         if (this.#failing.size > 0) this.#failing.delete(partition);
         return offset;
       } catch (error) {
         if (!(error instanceof NotAppended)) throw error;
-        await this.#nextLeader(partition, error);
+        await this.#nextLeader(partition, leader, error);
       }
     }
   }
@@ -81,12 +83,6 @@ export class KafkaPublisher {
     clearInterval(this.#slowCheck);
     await Promise.all([...this.#lanes.values()].map(drop));
     await this.#leaders.close();
-  }
-
-  #laneOf(partition: number): Lane {
-    const leader = this.#leaders.of(partition);
-    if (leader === undefined) throw new NotAppended(`partition ${partition} has no leader`);
-    return this.#laneTo(leader);
   }
 
   #laneTo(broker: KafkaBroker): Lane {
@@ -100,15 +96,17 @@ export class KafkaPublisher {
   }
 
   /**
-   * Waits until the leaders were loaded again. Throws if the partition has been without a working leader for too long,
-   * or all brokers are gone.
+   * Waits until the leaders were loaded again, unless the partition has another leader by now. Throws if it has been
+   * without a working leader for too long, or all brokers are gone.
    */
-  async #nextLeader(partition: number, cause: Error): Promise<void> {
+  async #nextLeader(partition: number, tried: KafkaBroker | undefined, cause: Error): Promise<void> {
     const now = performance.now();
     const before = this.#failing.get(partition);
     const since = before === undefined || now - before.at > electionMsMax ? now : before.since;
     this.#failing.set(partition, { since, at: now });
-    const refreshed = this.#leaders.refresh();
+    const leader = this.#leaders.of(partition);
+    const isOther = leader !== undefined && leader.nodeId !== tried?.nodeId;
+    const refreshed = isOther ? undefined : this.#leaders.refresh();
     if (now - since > electionMsMax || this.#electing >= electingMax || this.#isClosed) throw unavailable('Log', cause);
     this.#electing += 1;
     await refreshed;

@@ -7,6 +7,9 @@ import type { KafkaBroker } from './kafka-leaders.ts';
 import { NotAppended } from './not-appended.ts';
 import { within } from '../../../async/within.ts';
 
+/** The broker does not lead the partition, by the producer's metadata. */
+class NotLed extends NotAppended {}
+
 /** The part of a response that the sender uses. */
 interface ProducedPartition {
   readonly partition: number;
@@ -75,8 +78,13 @@ export class KafkaSender {
   /** Sends each record once with `acks=all`, as `SendRecords` describes. One call at a time. */
   async send(records: readonly OutgoingRecord[]): Promise<Map<number, number | Error>> {
     this.#sending = records;
+    const attempt = async () => this.#sendOn(this.#current ?? (await this.#waitForConnection()), records);
     try {
-      return await this.#sendOn(this.#current ?? (await this.#waitForConnection()), records);
+      // After an election, the producer has an old leader. A new connection loads the current one.
+      return await attempt().catch((error: unknown) => {
+        if (error instanceof NotLed) return attempt();
+        throw error;
+      });
     } finally {
       this.#sending = [];
     }
@@ -225,7 +233,7 @@ function partitionerOf(nodeId: number): (args: PartitionerArgs) => number {
       led = new Set(checked.filter(({ leader }) => leader === nodeId).map(({ partitionId }) => partitionId));
     }
     const partition = message.partition ?? 0;
-    if (!led.has(partition)) throw new NotAppended(`broker ${nodeId} does not lead partition ${partition}`);
+    if (!led.has(partition)) throw new NotLed(`broker ${nodeId} does not lead partition ${partition}`);
     return partition;
   };
 }
