@@ -5,7 +5,7 @@ export type Part = {
   engines?: 'needed' | 'used';
   /** Checks the results of earlier parts; skipped if the run is limited to some test files. */
   checksResults?: boolean;
-  /** Runs at the lowest priority, so that it does not slow down concurrent tests that depend on timing. */
+  /** Runs at the lowest priority, after other such parts, on the CPU time that concurrent tests leave. */
   isLowPriority?: boolean;
 } & (
   | { kind: 'program'; args: string[] }
@@ -25,8 +25,7 @@ const onCluster = { TOCSIN_ENGINE: 'cluster' };
 
 /**
  * All parts in order, quick ones without requirements first. The parts of a group run concurrently: one that mostly
- * waits with one that computes. A part that uses the whole machine is a group of its own. A part that depends on timing
- * runs only with parts of the lowest priority (`isLowPriority`), which run one after another.
+ * waits with one that computes. A part that uses the whole machine or depends on timing is a group of its own.
  */
 export const groups: readonly (readonly Part[])[] = [
   [
@@ -64,15 +63,14 @@ export const groups: readonly (readonly Part[])[] = [
   [
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
     { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
-  ],
-  [
-    // Depend on timing and start their own engines per file: one file at a time.
-    { name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 },
     { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], isLowPriority: true },
     { name: 'unit', kind: 'jest', project: 'unit', isLowPriority: true },
     { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded, isLowPriority: true },
     { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded, isLowPriority: true },
   ],
+  // Depend on timing and start their own engines per file: one file at a time. Even parts of the lowest priority made
+  // some of them fail.
+  [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 }],
   [{ name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], checksResults: true }],
 ];
 
