@@ -4,7 +4,7 @@ import { groups, groupsNamed, parts } from './parts.ts';
 
 test('runs named parts in the order of the suite', () => {
   const named = groupsNamed(['unit', 'lint', 'types']).map((group) => group.map(({ name }) => name));
-  expect(named).toEqual([['types'], ['lint', 'unit']]);
+  expect(named).toEqual([['types'], ['unit'], ['lint']]);
 });
 
 test('runs all parts without a name', () => {

@@ -38,6 +38,12 @@ export const groups: readonly (readonly Part[])[] = [
       args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'console'],
     },
   ],
+  // Starts many threads and processes, some of which have time limits.
+  [{ name: 'unit', kind: 'jest', project: 'unit' }],
+  [
+    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
+    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
+  ],
   // Chromium takes both cores, and the attacks of the acceptance tests measure response times.
   [{ name: 'console', kind: 'jest', project: 'console', env: onEmbedded }],
   [
@@ -64,9 +70,6 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
     { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
     { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], isLowPriority: true },
-    { name: 'unit', kind: 'jest', project: 'unit', isLowPriority: true },
-    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded, isLowPriority: true },
-    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded, isLowPriority: true },
   ],
   // Depend on timing and start their own engines per file: one file at a time. Even parts of the lowest priority made
   // some of them fail.
