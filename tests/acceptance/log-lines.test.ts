@@ -91,7 +91,7 @@ test('returns more records than one batch, each once', async () => {
   expect(await lines.ended).toBe('whole');
   expect(new Set(offsetsOf(lines)).size).toBe(270);
   expect(offsetsOf(lines)).toEqual([...offsetsOf(lines)].sort((a, b) => a - b));
-});
+}, 120_000);
 
 test('`wait` holds an empty stream until a record arrives', async () => {
   const own = await createTopic(owner);
@@ -122,9 +122,13 @@ describe('`follow`', () => {
         'message_deleted',
       ]),
     );
-    await eventually(async () => expect((await owner.get(`/api/topics/${own.name}`)).body.connection_count).toBe(1));
+    await eventually(async () => expect((await owner.get(`/api/topics/${own.name}`)).body.connection_count).toBe(1), {
+      timeoutMs: 10_000,
+    });
     lines.close();
-    await eventually(async () => expect((await owner.get(`/api/topics/${own.name}`)).body.connection_count).toBe(0));
+    await eventually(async () => expect((await owner.get(`/api/topics/${own.name}`)).body.connection_count).toBe(0), {
+      timeoutMs: 10_000,
+    });
   });
 
   test('starts on an empty topic and ends after `limit` records', async () => {
@@ -144,7 +148,7 @@ describe('`follow`', () => {
       ),
     );
     const expected = answers.map(({ body }) => body.offset as number).sort((a, b) => a - b);
-    await eventually(() => expect(offsetsOf(lines)).toEqual(expected));
+    await eventually(() => expect(offsetsOf(lines)).toEqual(expected), { timeoutMs: 15_000 });
     lines.close();
   });
 

@@ -125,12 +125,13 @@ test('sends pings over both transports', async () => {
     await streams.ws(`/ws?topics=${name}`, { node: 1 }),
   ];
   for (const stream of all) {
-    await eventually(() =>
-      expect(stream.events.slice(1)).toEqual([{ type: 'ping', data: stream.text() === '' ? {} : '' }]),
+    await eventually(
+      () => expect(stream.events.slice(1)).toEqual([{ type: 'ping', data: stream.text() === '' ? {} : '' }]),
+      { timeoutMs: 40_000 },
     );
   }
   expect(all[0]!.text()).toContain('\n\nevent: ping\ndata:\n\n');
-});
+}, 120_000);
 
 test('the topic shows the number of its open streams', async () => {
   const owner = await stack.person();

@@ -51,13 +51,16 @@ test('requests of sinks are counted, and their lag is labelled by state, topic I
   expect((await owner.client.call('PATCH', `${path}/${id}`, { json: { state: 'paused' } })).status).toBe(200);
   expect((await owner.client.call('POST', `${path}/${id}/test`)).status).toBe(202);
   await owner.client.call('POST', `/${topic.name}`, { text: '1' });
-  await eventually(async () =>
-    expect(await figures()).toMatch(/^tocsin_sink_requests_total\{kind="webhook",outcome="test"\} [1-9]/m),
+  await eventually(
+    async () => expect(await figures()).toMatch(/^tocsin_sink_requests_total\{kind="webhook",outcome="test"\} [1-9]/m),
+    { timeoutMs: 50_000 },
   );
-  await eventually(async () =>
-    expect(await figures()).toContain(
-      `tocsin_sink_lag_records{state="paused",topic_id="${topic.id}",sink_id="${id}"} 1`,
-    ),
+  await eventually(
+    async () =>
+      expect(await figures()).toContain(
+        `tocsin_sink_lag_records{state="paused",topic_id="${topic.id}",sink_id="${id}"} 1`,
+      ),
+    { timeoutMs: 50_000 },
   );
   expect(await figures()).toMatch(/^tocsin_sink_lag_records\{state="active",topic_id="",sink_id=""\} 0$/m);
 }, 150_000);
@@ -75,10 +78,12 @@ test('the lag of consumers is labelled by state, topic ID and consumer', async (
   ] as const)
     expect((await put(consumer, offset)).status).toBe(200);
   // Scrapes within half a minute share a measurement.
-  await eventually(async () =>
-    expect(await figures()).toContain(
-      `tocsin_log_consumer_lag_records{state="active",topic_id="${id}",consumer="behind"} 2`,
-    ),
+  await eventually(
+    async () =>
+      expect(await figures()).toContain(
+        `tocsin_log_consumer_lag_records{state="active",topic_id="${id}",consumer="behind"} 2`,
+      ),
+    { timeoutMs: 50_000 },
   );
   expect(await figures()).not.toContain('consumer="current"');
   expect(await figures()).toMatch(/^tocsin_log_consumer_lag_records\{state="idle",topic_id="",consumer=""\} 0$/m);

@@ -133,7 +133,7 @@ test('reads the store only after a reported loss, or when the fan-out is silent'
   asked = 0;
   offsets.push(await publish({ isTold: false }));
   clearInterval(beating);
-  await eventually(() => expect(seen).toEqual(offsets));
+  await eventually(() => expect(seen).toEqual(offsets), { timeoutMs: 10_000 });
 });
 
 test('concurrent readers of the same messages share one read of the store, and later ones need none', async () => {
