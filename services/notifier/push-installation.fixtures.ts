@@ -143,9 +143,14 @@ async function waitUntilSettled(at: PushInstallation): Promise<void> {
   const tokens = await Promise.all(last.map(async (topic) => (await at.addSubscriber(topic)).device.pushToken));
   for (const topic of last) await at.publish(topic, { priority: 1 });
   await eventually(() => tokens.every((token) => at.expo.pushes.some((push) => push.token === token)));
+  await untilQueuesEmpty(at);
+}
+
+/** Waits until no push job is left. */
+export async function untilQueuesEmpty({ engine }: PushInstallation): Promise<void> {
   await eventually(async () => {
     for (const queue of Object.values(pushQueues)) {
-      const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
+      const { waiting, delayed, active } = await engine.jobQueue.counts(queue);
       if (waiting + delayed + active > 0) return false;
     }
     return true;

@@ -7,7 +7,12 @@ import { subscriptions } from '@tocsin/shared/collections/subscriptions-collecti
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { engineUnderTest, enginesUnderTest } from '@tocsin/shared/testing/test-engine.ts';
-import { openPushInstallation, type PushInstallation, type Subscriber } from './push-installation.fixtures.ts';
+import {
+  openPushInstallation,
+  untilQueuesEmpty,
+  type PushInstallation,
+  type Subscriber,
+} from './push-installation.fixtures.ts';
 
 const dayMs = 86_400_000;
 
@@ -34,14 +39,6 @@ describe(`push replay, ${engineUnderTest}`, () => {
     at.engine.jobQueue.add(pushQueueOf(priority), [
       pageJob({ messageId: id, topicId: topic.id, after: null, publishedAt: timestamp, renotify: newId() }, priority),
     ]);
-  const idle = () =>
-    eventually(async () => {
-      for (const queue of Object.values(pushQueues)) {
-        const { waiting, delayed, active } = await at.engine.jobQueue.counts(queue);
-        if (waiting + delayed + active > 0) return false;
-      }
-      return true;
-    });
   const reached = (messageId: string) =>
     at.expo.pushes.flatMap((push) => (push.messageId === messageId ? [push.token] : [])).sort();
   let offset = 0;
@@ -83,7 +80,7 @@ describe(`push replay, ${engineUnderTest}`, () => {
     await eventually(() => expect(reached(message.id)).toEqual(expect.arrayContaining(missed)));
     // Held by a claim whose owner will record the outcome.
     await at.engine.deliveries.record([{ ...claim, status: 'sent', reason: null }], at.clock());
-    await idle();
+    await untilQueuesEmpty(at);
     expect(reached(message.id)).toEqual(missed.sort());
   });
 
@@ -121,7 +118,7 @@ describe(`push replay, ${engineUnderTest}`, () => {
     await eventually(() =>
       expect(new Set(at.expo.pushes.map(({ messageId }) => messageId))).toEqual(new Set(expected)),
     );
-    await idle();
+    await untilQueuesEmpty(at);
     expect(at.expo.duplicates().size).toBe(0);
     expect(at.expo.pushes).toHaveLength(expected.length);
   });

@@ -5,7 +5,7 @@ export type Part = {
   engines?: 'needed' | 'used';
   /** Checks the results of earlier parts; skipped if the run is limited to some test files. */
   checksResults?: boolean;
-  /** Runs at the lowest priority, after other such parts, on the CPU time that concurrent tests leave. */
+  /** Runs at the lowest priority, on the CPU time that concurrent tests leave. */
   isLowPriority?: boolean;
 } & (
   | { kind: 'program'; args: string[] }

@@ -72,24 +72,14 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
   return { results, notRun, ...(engines && { engines }) };
 };
 
-/**
- * Runs parts concurrently, but those of the lowest priority one after another: together they would keep each other from
- * the little CPU time that is left. If there are several parts, each prints its output after it ends.
- */
+/** Runs parts concurrently. If there are several, each prints its output after it ends. */
 const runGroup = (parts: Part[], options: PartOptions): Promise<PartResult[]> => {
   if (parts.length > 1) reportProgress(`\n── ${parts.map(({ name }) => name).join(', ')}: concurrently ──`);
-  const run = (part: Part): Promise<PartResult> => {
-    if (parts.length > 1) return runQuietly(part, options);
-    reportProgress(`\n── ${part.name} ──`);
-    return runPart(part, options);
-  };
-  let turn: Promise<unknown> = Promise.resolve();
   return Promise.all(
     parts.map((part) => {
-      if (part.isLowPriority !== true) return run(part);
-      const result = turn.then(() => run(part));
-      turn = result;
-      return result;
+      if (parts.length > 1) return runQuietly(part, options);
+      reportProgress(`\n── ${part.name} ──`);
+      return runPart(part, options);
     }),
   );
 };

@@ -80,11 +80,11 @@ export class KafkaSender {
     this.#sending = records;
     const attempt = async () => this.#sendOn(this.#current ?? (await this.#waitForConnection()), records);
     try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof NotLed)) throw error;
       // After an election, the producer has an old leader. A new connection loads the current one.
-      return await attempt().catch((error: unknown) => {
-        if (error instanceof NotLed) return attempt();
-        throw error;
-      });
+      return await attempt();
     } finally {
       this.#sending = [];
     }
