@@ -87,6 +87,26 @@ describe('a watched provider', () => {
     expect(await watched.send([push()])).toEqual([accepted]);
   });
 
+  test('defers pushes during a probe for as long as the probe has taken, at least a second and at most the pause', async () => {
+    const probing = Promise.withResolvers<PushResult>();
+    answers = [...Array<PushResult>(6).fill(silent), probing.promise];
+    await sendEach(3);
+    for (let failed = 0; failed < 3; failed++) {
+      now += watched.pausedMs();
+      await sendEach(1);
+    }
+    now += watched.pausedMs();
+    const probe = watched.send([push()]);
+    const pauses: number[] = [];
+    for (const afterMs of [0, 500, 3_000, 9_000]) {
+      now += afterMs;
+      pauses.push(watched.pausedMs());
+    }
+    probing.resolve(silent);
+    await probe;
+    expect([pauses, watched.pausedMs()]).toEqual([[1_000, 1_000, 3_500, 8_000], 16_000]);
+  });
+
   test.each<[string, () => Promise<PushResult>]>([
     ['says nothing about the provider', () => Promise.resolve({ kind: 'dead-token', reason: 'Unregistered' })],
     ['fails itself', () => Promise.reject(new Error('a program error'))],

@@ -15,7 +15,10 @@ const logEveryMs = 60_000;
 
 /** A gateway that tracks whether its provider is available. */
 export interface WatchedGateway extends PushGateway {
-  /** How long to send nothing; 0 while the provider is available or due for a probe. */
+  /**
+   * How long to send nothing; 0 while the provider is available or due for a probe. Short during a probe, because
+   * pushes can be sent as soon as it succeeds.
+   */
   pausedMs(): number;
   /** Time of the last accepted push; -Infinity before the first. */
   tookAt(): number;
@@ -36,8 +39,10 @@ interface Away {
   readonly since: number;
   readonly trouble: Trouble;
   readonly pauseMs: number;
-  /** Time of the next probe; null during a probe. */
-  tryAt: number | null;
+  /** Time of the next probe. */
+  readonly tryAt: number;
+  /** Start of the running probe; null between probes. */
+  probedAt: number | null;
   loggedAt: number;
 }
 
@@ -58,11 +63,18 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
     failures += 1;
     if (away === null && failures < failuresMax) return;
     if (away === null) {
-      away = { since: now, trouble, pauseMs: pauseMs.first, tryAt: now + pauseMs.first, loggedAt: -Infinity };
+      away = {
+        since: now,
+        trouble,
+        pauseMs: pauseMs.first,
+        tryAt: now + pauseMs.first,
+        probedAt: null,
+        loggedAt: -Infinity,
+      };
       onChange(true);
     } else if (isTry) {
       const longer = Math.min(away.pauseMs * 2, pauseMs.max);
-      away = { ...away, trouble, pauseMs: longer, tryAt: now + longer };
+      away = { ...away, trouble, pauseMs: longer, tryAt: now + longer, probedAt: null };
     }
     if ('remedy' in trouble || now - away.loggedAt < logEveryMs) return;
     away.loggedAt = now;
@@ -78,7 +90,8 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
   };
   const pausedMs = (): number => {
     if (away === null) return 0;
-    if (away.tryAt === null) return away.pauseMs;
+    // As long as the probe has taken so far: a job is deferred a few times during a probe that times out.
+    if (away.probedAt !== null) return Math.min(Math.max(clock() - away.probedAt, pauseMs.first), away.pauseMs);
     const leftMs = Math.max(away.tryAt - clock(), 0);
     // A pause that seems longer than it was began before the clock was set back.
     return leftMs <= away.pauseMs ? leftMs : 0;
@@ -94,7 +107,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
         return batch.map(() => ({ ...trouble, kind: 'retry' }));
       }
       const isTry = away !== null;
-      if (away !== null) away.tryAt = null;
+      if (away !== null) away.probedAt = clock();
       try {
         const results = await gateway.send(batch);
         const trouble = results.find(isTrouble);
@@ -104,7 +117,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
         return results;
       } finally {
         // An inconclusive probe, for example with only a dead token: the next batch is a probe too.
-        if (isTry && away?.tryAt === null) away.tryAt = clock();
+        if (isTry && away !== null && away.probedAt !== null) away = { ...away, tryAt: clock(), probedAt: null };
       }
     },
   };
