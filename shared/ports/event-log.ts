@@ -89,6 +89,11 @@ export interface CollectTimes {
   readonly baseMs: number;
   readonly perRecordMs: number;
   readonly maxMs: number;
+  /**
+   * Whether the time also ends when as many records have arrived as recently at most. Publishers that wait for each
+   * other's batch then wait no longer than for the last one. The embedded log ignores it.
+   */
+  readonly endsAtPeak?: boolean;
 }
 
 export interface RecordBatch {

@@ -8,6 +8,7 @@ import { FetchPause } from './fetch-pause.ts';
 import { assignerThat } from './kafka-group.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
 import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
+import { collectFetches } from './patches/collect-kafka-fetches.ts';
 import { hastenHeartbeats } from './patches/isolate-kafka-fetches.ts';
 import type { GroupWatch } from './members/group-watch.ts';
 import { StallWatch } from './stall-watch.ts';
@@ -94,7 +95,7 @@ export class KafkaSession {
   constructor(options: SessionOptions) {
     this.#options = options;
     const { collect } = options.consume;
-    this.#fetchPause = collect && new FetchPause(collect);
+    this.#fetchPause = collect && !collect.endsAtPeak ? new FetchPause(collect) : undefined;
     this.#clientId = options.watch?.clientId ?? options.connection.clientId;
     this.#client = kafkaClient(
       { ...options.connection, clientId: this.#clientId },
@@ -102,7 +103,12 @@ export class KafkaSession {
     );
     this.#consumer = this.#client.kafka.consumer({
       groupId: kafkaGroupId(options.topic, options.consume.group),
-      partitionAssigners: [assignerThat((cluster) => (this.#cluster = cluster))],
+      partitionAssigners: [
+        assignerThat((cluster) => {
+          this.#cluster = cluster;
+          if (collect?.endsAtPeak) collectFetches(cluster, collect);
+        }),
+      ],
       sessionTimeout: sessionTimeoutMs,
       heartbeatInterval: heartbeatIntervalMs,
       rebalanceTimeout: sessionTimeoutMs,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settledWithin } from '../../../../async/settled-within.ts';
 import { TookTooLong, within } from '../../../../async/within.ts';
+import { fetchCollected, type FetchedRecord } from './collect-kafka-fetches.ts';
 import { abandonRequests, type KafkajsBroker, type KafkajsBrokerPool } from './hedge-kafka-requests.ts';
 import { isBrokerFailure } from './is-broker-failure.ts';
 import { patchOnce } from '../../../../platform/patch-library.ts';
@@ -16,6 +17,7 @@ interface Batch {
   readonly partition: number;
   /** The offset that was asked for. */
   readonly fetchedOffset: string;
+  readonly messages: readonly FetchedRecord[];
 }
 
 /** Until this time (`performance.now()`), the consumer sends a heartbeat after each fetch. */
@@ -136,7 +138,7 @@ function isolate(proto: ConsumerGroup): void {
       await sleep(pausedMs);
       return [];
     }
-    const fetching = watch.fetching.get(nodeId) ?? newFetching(fetch.call(this, nodeId));
+    const fetching = watch.fetching.get(nodeId) ?? newFetching(fetchCollected(fetch, this, nodeId));
     watch.fetching.set(nodeId, fetching);
     await settledWithin(slowMs, [fetching.batches]);
     if (!fetching.isDone) return [];
