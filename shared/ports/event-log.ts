@@ -90,8 +90,8 @@ export interface CollectTimes {
   readonly perRecordMs: number;
   readonly maxMs: number;
   /**
-   * Whether the time also ends when as many records have arrived as recently at most. Publishers that wait for each
-   * other's batch then wait no longer than for the last one. The embedded log ignores it.
+   * Ends the time early, when about as many bytes have arrived as in the largest recent fetch. Publishers that wait for
+   * an acknowledgement before they publish again are then in one batch without a longer wait. Only Kafka's log does it.
    */
   readonly endsAtPeak?: boolean;
 }

@@ -40,7 +40,7 @@ interface Away {
   readonly trouble: Trouble;
   readonly pauseMs: number;
   /** Time of the next probe. */
-  readonly tryAt: number;
+  tryAt: number;
   /** Start of the running probe; null between probes. */
   probedAt: number | null;
   loggedAt: number;
@@ -117,7 +117,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
         return results;
       } finally {
         // An inconclusive probe, for example with only a dead token: the next batch is a probe too.
-        if (isTry && away !== null && away.probedAt !== null) away = { ...away, tryAt: clock(), probedAt: null };
+        if (isTry && away !== null && away.probedAt !== null) [away.tryAt, away.probedAt] = [clock(), null];
       }
     },
   };

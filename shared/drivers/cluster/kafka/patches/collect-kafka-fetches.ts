@@ -18,22 +18,19 @@ interface ConsumerGroup {
   recoverFromFetch(error: Error): Promise<void>;
 }
 
-/** The times of a consumer's fetches. */
-const collectTimes = Symbol('tocsin: collect times');
-/** The arrivals at each broker. */
-const arrivals = Symbol('tocsin: arrivals');
+/** The collecting times of a consumer, and the arrivals by the broker's node ID. */
+const collecting = Symbol('tocsin: collecting');
 
 interface Collecting {
-  [collectTimes]?: CollectTimes;
-  [arrivals]?: Map<string, ArrivalPeak>;
+  [collecting]?: { readonly times: CollectTimes; readonly peaks: Map<string, ArrivalPeak> };
 }
 
 /**
  * Makes each fetch of this consumer after one with records wait at the broker until as many bytes have arrived as in
- * the largest recent fetch, for at most the collecting time.
+ * the largest recent fetch, for at most the collecting time. `isolateKafkaFetches` must have patched kafkajs.
  */
 export function collectFetches(cluster: object, times: CollectTimes): void {
-  (cluster as Collecting)[collectTimes] = times;
+  (cluster as Collecting)[collecting] = { times, peaks: new Map() };
 }
 
 /** Calls kafkajs' `fetch` of the group, with the wait of `collectFetches` if the consumer has one. */
@@ -43,9 +40,8 @@ export async function fetchCollected<B extends FetchedBatch>(
   nodeId: string,
 ): Promise<B[]> {
   const cluster: Collecting = group.cluster;
-  const times = cluster[collectTimes];
-  if (times === undefined) return fetch.call(group, nodeId);
-  const peaks = (cluster[arrivals] ??= new Map<string, ArrivalPeak>());
+  if (cluster[collecting] === undefined) return fetch.call(group, nodeId);
+  const { times, peaks } = cluster[collecting];
   const peak = peaks.get(nodeId) ?? new ArrivalPeak(times);
   peaks.set(nodeId, peak);
   const batches = await fetch.call(withWait(group, peak.wait), nodeId);
