@@ -36,6 +36,7 @@ const pushJob: z.ZodType<PushJob> = z.discriminatedUnion('kind', [
     messageId: id,
     topicId: id,
     platform: z.enum(platforms).exactOptional(),
+    isUrgent: z.boolean().exactOptional(),
     targets: z.array(target).min(1),
     page: page.optional(),
     round: z.number().int().min(1),

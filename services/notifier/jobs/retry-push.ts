@@ -64,11 +64,12 @@ function waitUntilDue({ clock }: PushDeps, waiting: readonly Delivery[]): void {
  * Throws RetryLater while the provider is down, without counting an attempt, except for the last attempt, which fails.
  * Checked before any read, because thousands of jobs may wait for a provider and precede jobs of others.
  */
-function waitForProvider(deps: PushDeps, { platform, giveUpAt }: SendJob): void {
+function waitForProvider(deps: PushDeps, { platform, isUrgent = false, giveUpAt }: SendJob): void {
   if (platform === undefined) return;
-  const pausedMs = deps.gateways.get(platform)?.pausedMs() ?? 0;
-  const delayMs = afterPauseMs(deps, pausedMs);
-  if (pausedMs > 0 && deps.clock() + delayMs <= giveUpAt)
+  const gateway = deps.gateways.get(platform);
+  if (gateway === undefined) return;
+  const delayMs = afterPauseMs(deps, gateway, { isUrgent });
+  if (delayMs > 0 && deps.clock() + delayMs <= giveUpAt)
     throw new RetryLater(delayMs, `${pushProviders[platform].name} is unavailable`);
 }
 

@@ -48,6 +48,7 @@ describe('a watched provider', () => {
     });
   });
 
+  const pausedMs = (): number => watched.pausedMs({ isUrgent: true });
   const sendEach = async (count: number): Promise<void> => {
     for (let n = 0; n < count; n++) await watched.send([push()]);
   };
@@ -55,18 +56,18 @@ describe('a watched provider', () => {
   test('counts as down after three batches without a response, and is then probed after pauses that double up to half a minute', async () => {
     answers = Array<PushResult>(100).fill(silent);
     await sendEach(2);
-    expect([watched.pausedMs(), changes]).toEqual([0, []]);
+    expect([pausedMs(), changes]).toEqual([0, []]);
     await sendEach(1);
     const pauses: number[] = [];
     for (let n = 0; n < 7; n++) {
-      const pausedMs = watched.pausedMs();
-      pauses.push(pausedMs);
-      now += pausedMs - 1;
+      const pauseMs = pausedMs();
+      pauses.push(pauseMs);
+      now += pauseMs - 1;
       expect(await watched.send([push(), push()])).toEqual(
         Array(2).fill({ kind: 'retry', reason: 'no response from APNs' }),
       );
       now += 1;
-      expect(watched.pausedMs()).toBe(0);
+      expect(pausedMs()).toBe(0);
       await sendEach(1);
     }
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
@@ -80,31 +81,34 @@ describe('a watched provider', () => {
     now += 1_000;
     const first = watched.send([push()]);
     expect(await watched.send([push()])).toMatchObject([{ kind: 'retry' }]);
-    expect([sentCount, watched.pausedMs()]).toEqual([4, 1_000]);
+    expect([sentCount, pausedMs()]).toEqual([4, 1_000]);
     trying.resolve(accepted);
     expect(await first).toEqual([accepted]);
-    expect([watched.pausedMs(), changes]).toEqual([0, [true, false]]);
+    expect([pausedMs(), changes]).toEqual([0, [true, false]]);
     expect(await watched.send([push()])).toEqual([accepted]);
   });
 
-  test('defers pushes during a probe for as long as the probe has taken, at least a second and at most the pause', async () => {
+  test('defers urgent pushes during a probe for as long as it has taken, at least a second; others for a pause', async () => {
     const probing = Promise.withResolvers<PushResult>();
     answers = [...Array<PushResult>(6).fill(silent), probing.promise];
     await sendEach(3);
     for (let failed = 0; failed < 3; failed++) {
-      now += watched.pausedMs();
+      now += pausedMs();
       await sendEach(1);
     }
-    now += watched.pausedMs();
+    now += pausedMs();
     const probe = watched.send([push()]);
     const pauses: number[] = [];
+    const others: number[] = [];
     for (const afterMs of [0, 500, 3_000, 9_000]) {
       now += afterMs;
-      pauses.push(watched.pausedMs());
+      pauses.push(watched.pausedMs({ isUrgent: true }));
+      others.push(watched.pausedMs({ isUrgent: false }));
     }
     probing.resolve(silent);
     await probe;
-    expect([pauses, watched.pausedMs()]).toEqual([[1_000, 1_000, 3_500, 8_000], 16_000]);
+    expect([pauses, others]).toEqual([[1_000, 1_000, 3_500, 8_000], Array(4).fill(8_000)]);
+    expect(pausedMs()).toBe(16_000);
   });
 
   test.each<[string, () => Promise<PushResult>]>([
@@ -116,7 +120,7 @@ describe('a watched provider', () => {
     now += 1_000;
     answers = [answer()];
     await watched.send([push()]).catch(() => undefined);
-    expect([watched.pausedMs(), changes]).toEqual([0, [true]]);
+    expect([pausedMs(), changes]).toEqual([0, [true]]);
     expect(await watched.send([push()])).toEqual([accepted]);
     expect(changes).toEqual([true, false]);
   });

@@ -16,10 +16,10 @@ const logEveryMs = 60_000;
 /** A gateway that tracks whether its provider is available. */
 export interface WatchedGateway extends PushGateway {
   /**
-   * How long to send nothing; 0 while the provider is available or due for a probe. Short during a probe, because
-   * pushes can be sent as soon as it succeeds.
+   * How long to send nothing; 0 while the provider is available or due for a probe. During a probe, urgent pushes wait
+   * for as long as it has taken, because they can be sent as soon as it succeeds; others wait for a pause.
    */
-  pausedMs(): number;
+  pausedMs(push: { isUrgent: boolean }): number;
   /** Time of the last accepted push; -Infinity before the first. */
   tookAt(): number;
 }
@@ -88,10 +88,13 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
     away = null;
     onChange(false);
   };
-  const pausedMs = (): number => {
+  const pausedMs = ({ isUrgent }: { isUrgent: boolean }): number => {
     if (away === null) return 0;
-    // As long as the probe has taken so far: a job is deferred a few times during a probe that times out.
-    if (away.probedAt !== null) return Math.min(Math.max(clock() - away.probedAt, pauseMs.first), away.pauseMs);
+    if (away.probedAt !== null) {
+      // Doubles, so that an urgent job is deferred only a few times during a probe that times out.
+      const probeMs = isUrgent ? Math.max(clock() - away.probedAt, pauseMs.first) : Infinity;
+      return Math.min(probeMs, away.pauseMs);
+    }
     const leftMs = Math.max(away.tryAt - clock(), 0);
     // A pause that seems longer than it was began before the clock was set back.
     return leftMs <= away.pauseMs ? leftMs : 0;
@@ -102,7 +105,7 @@ export function watchProvider(gateway: PushGateway, { platform, clock, log, onCh
     pausedMs,
     tookAt: () => tookAt,
     async send(batch) {
-      if (away !== null && pausedMs() > 0) {
+      if (away !== null && pausedMs({ isUrgent: true }) > 0) {
         const { kind: _, ...trouble } = away.trouble;
         return batch.map(() => ({ ...trouble, kind: 'retry' }));
       }

@@ -1,5 +1,6 @@
 import type { Platform } from '@tocsin/shared/domain/push/device.ts';
 import {
+  isUrgent,
   pageQueueOf,
   pushQueueOf,
   receiptsJob,
@@ -241,8 +242,8 @@ async function scheduleRetry(
   const { message, topic } = sending.push;
   const { round } = sending.attempt;
   const now = deps.clock();
-  const pausedMs = sending.gateway.pausedMs();
-  const delayMs = Math.max(askedMs, pausedMs > 0 ? afterPauseMs(deps, pausedMs) : backoffMs(deps, round));
+  const pausedMs = afterPauseMs(deps, sending.gateway, { isUrgent: isUrgent(message.priority) });
+  const delayMs = Math.max(askedMs, pausedMs > 0 ? pausedMs : backoffMs(deps, round));
   // At least one retry follows the first failure, even if the provider asks for a longer pause than the retry period.
   const giveUpAt = sending.attempt.giveUpAt ?? now + Math.max(deps.limits.retryForMs, delayMs);
   const reasonToStop =
@@ -290,9 +291,16 @@ function reasonOf(result: PushResult): string {
   return 'reason' in result ? result.reason : result.kind;
 }
 
-/** The retry time of pushes that wait for their provider: after its pause, with jitter. */
-export function afterPauseMs({ random }: Pick<PushDeps, 'random'>, pausedMs: number): number {
-  return Math.ceil(pausedMs * (1 + random()));
+/**
+ * The delay of pushes while their provider is down; 0 if it is not. Urgent pushes have no jitter: they are due with the
+ * next probe, before all others.
+ */
+export function afterPauseMs(
+  { random }: Pick<PushDeps, 'random'>,
+  gateway: WatchedGateway,
+  { isUrgent }: { isUrgent: boolean },
+): number {
+  return Math.ceil(gateway.pausedMs({ isUrgent }) * (isUrgent ? 1 : 1 + random()));
 }
 
 /** Doubles with each round, with 50 % jitter, so that failed pushes do not retry together. */

@@ -64,6 +64,8 @@ export interface SendJob {
   readonly topicId: string;
   /** The platform of all targets; absent in jobs of older versions. */
   readonly platform?: Platform;
+  /** Absent in jobs of older versions: not urgent. */
+  readonly isUrgent?: boolean;
   readonly targets: readonly PushTargetIds[];
   /** The page of an escalation; absent for the first push of the message. */
   readonly page?: PageName | undefined;
@@ -165,7 +167,7 @@ export type PushQueue = (typeof pushQueues)[keyof typeof pushQueues];
 export const receiptsQueue = 'push-receipts';
 
 /** Priority 4 and 5 are urgent. */
-function isUrgent(priority: Priority): boolean {
+export function isUrgent(priority: Priority): boolean {
   return priority >= 4;
 }
 
@@ -223,12 +225,12 @@ export function renotifyTopicJob(page: Omit<RenotifyTopicJob, 'kind'>): QueuedPu
 /** Returns a retry job with a new ID from the caller. */
 export function sendJob(
   id: string,
-  job: Omit<SendJob, 'kind'>,
+  job: Omit<SendJob, 'kind' | 'isUrgent'>,
   at: { priority: Priority; delayMs: number },
 ): QueuedPush {
   return {
     id: `push.${job.messageId}.${id}`,
-    data: { kind: 'send', ...job },
+    data: { kind: 'send', ...job, isUrgent: isUrgent(at.priority) },
     priority: queuePriority(at.priority),
     delayMs: at.delayMs,
     isRemembered: false,
