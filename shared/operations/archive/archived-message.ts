@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { parseActor, storedActor } from '../../domain/messages/actor.ts';
-import { parseExtras, storedExtras } from '../../domain/messages/message-extras.ts';
+import { storedActor } from '../../domain/messages/actor.ts';
+import { storedExtras } from '../../domain/messages/message-extras.ts';
 import type { StoredMessage } from '../../domain/messages/message.ts';
+import { parseStoredMessage } from '../../domain/messages/parse-stored-message.ts';
 import { storedMessageFields } from '../../wire/stored-message.ts';
 
 const archivedMessage = z.strictObject({ ...storedMessageFields, offset: z.int().min(0) });
@@ -32,12 +33,5 @@ export function toArchiveLine(message: StoredMessage): string {
 
 /** Parses a line of an archived object. Throws for any other text. */
 export function parseArchiveLine(line: string): StoredMessage {
-  const { extras, publishedBy, ...fields } = archivedMessage.parse(JSON.parse(line));
-  return {
-    ...fields,
-    isDeleted: fields.deletedAt !== null,
-    isEdited: fields.editedAt !== null,
-    ...parseExtras(extras),
-    publishedBy: publishedBy === null ? null : parseActor(publishedBy),
-  };
+  return parseStoredMessage(archivedMessage.parse(JSON.parse(line)));
 }

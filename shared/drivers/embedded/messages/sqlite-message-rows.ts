@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { recordTypes, type RecordType } from '../../../domain/messages/log-record.ts';
-import { parseActor } from '../../../domain/messages/actor.ts';
-import { parseExtras } from '../../../domain/messages/message-extras.ts';
 import { redacted, type Message, type Priority, type StoredMessage } from '../../../domain/messages/message.ts';
+import { parseStoredMessage } from '../../../domain/messages/parse-stored-message.ts';
 
 /**
  * The columns of a `messages` row that form a message, in the order of `messageColumns`; additional columns of a query
@@ -46,10 +45,7 @@ const noTags: readonly string[] = Object.freeze([]);
 /** Returns the row's message with its text, even if deleted. */
 export function toMessage(row: readonly [...MessageRow, ...unknown[]], topicId: string): StoredMessage {
   const tags = row[5];
-  const editedAt = row[9];
-  const deletedAt = row[10];
-  const publishedBy = row[12];
-  return {
+  return parseStoredMessage({
     id: row[1],
     topicId,
     message: row[2],
@@ -59,14 +55,12 @@ export function toMessage(row: readonly [...MessageRow, ...unknown[]], topicId: 
     timestamp: row[6],
     expiresAt: row[7],
     markdown: row[8] === 1,
-    isDeleted: deletedAt !== null,
-    isEdited: editedAt !== null,
-    deletedAt,
-    editedAt,
-    ...parseExtras(row[11]),
-    publishedBy: publishedBy === null ? null : parseActor(publishedBy),
+    editedAt: row[9],
+    deletedAt: row[10],
+    extras: row[11],
+    publishedBy: row[12],
     offset: row[0],
-  };
+  });
 }
 
 /** Returns the message as visible to everyone: redacted if deleted. */

@@ -1,9 +1,10 @@
 import type { Connection, mongo } from 'mongoose';
 import type { RecordType } from '../../../../domain/messages/log-record.ts';
 import { foldCase, isPlain } from '../../../../domain/fold-case.ts';
-import { parseActor, storedActor } from '../../../../domain/messages/actor.ts';
-import { parseExtras, storedExtras } from '../../../../domain/messages/message-extras.ts';
+import { storedActor } from '../../../../domain/messages/actor.ts';
+import { storedExtras } from '../../../../domain/messages/message-extras.ts';
 import { redacted, type Message, type Priority, type StoredMessage } from '../../../../domain/messages/message.ts';
+import { parseStoredMessage } from '../../../../domain/messages/parse-stored-message.ts';
 
 /** The fields that a change replaces. */
 export interface MessageContent {
@@ -174,7 +175,7 @@ export const volumeBytes = {
 
 /** Returns the message of a document with an offset, with its text even if deleted. */
 export function toMessage(document: MessageDocument): StoredMessage {
-  return {
+  return parseStoredMessage({
     id: document._id,
     topicId: document.topicId,
     message: document.message,
@@ -184,15 +185,12 @@ export function toMessage(document: MessageDocument): StoredMessage {
     timestamp: document.timestamp,
     expiresAt: document.expiresAt,
     markdown: document.markdown,
-    isDeleted: document.deletedAt !== undefined,
-    isEdited: document.editedAt !== null,
-    deletedAt: document.deletedAt ?? null,
     editedAt: document.editedAt,
-    ...parseExtras(document.extras ?? null),
-    publishedBy:
-      document.publishedBy === undefined || document.publishedBy === null ? null : parseActor(document.publishedBy),
+    deletedAt: document.deletedAt ?? null,
+    extras: document.extras ?? null,
+    publishedBy: document.publishedBy ?? null,
     offset: document.offset!,
-  };
+  });
 }
 
 /** Returns the message as visible to everyone: redacted if deleted. */
