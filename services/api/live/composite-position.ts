@@ -7,59 +7,45 @@ export interface TopicPlace {
   readonly id: string;
 }
 
-const idStart = 'id: ';
 const idLength = nilId.length;
 
 /**
  * The position of a stream of several topics: `topic1:id1,topic2:id2`, in the order of the stream, with current names.
- * Stored as the bytes of an event's `id:` line: each delivery overwrites the ID that changed.
+ * Stored as bytes: each delivery overwrites the ID that changed.
  */
 export class CompositePosition {
-  readonly #topics: TopicPlace[];
-  readonly #at = new Map<string, number>();
-  #line: Buffer = Buffer.alloc(0);
+  readonly #places = new Map<string, { name: string; at: number }>();
+  #bytes: Buffer = Buffer.alloc(0);
 
   constructor(topics: readonly TopicPlace[]) {
-    this.#topics = [...topics];
-    this.#build();
+    for (const { topicId, name } of topics) this.#places.set(topicId, { name, at: 0 });
+    this.#build(topics.map(({ id }) => id));
   }
 
-  /** The line with its terminator. The next `move` overwrites it: copy it before. */
-  get line(): Buffer {
-    return this.#line;
-  }
-
-  /** The value of the line. */
   get id(): string {
-    return this.#line.toString('latin1', idStart.length, this.#line.length - 1);
+    return this.#bytes.toString('latin1');
   }
 
   move(topicId: string, messageId: string): void {
-    this.#line.write(messageId, this.#at.get(topicId)!, 'latin1');
+    this.#bytes.write(messageId, this.#places.get(topicId)!.at, 'latin1');
   }
 
   rename(topicId: string, name: string): void {
-    const index = this.#topics.findIndex((topic) => topic.topicId === topicId);
-    if (this.#topics[index]!.name === name) return;
-    const ids = this.#topics.map(({ topicId: each }) => this.#idOf(each));
-    for (const [at, topic] of this.#topics.entries())
-      this.#topics[at] = { ...topic, id: ids[at]!, name: at === index ? name : topic.name };
-    this.#build();
+    const place = this.#places.get(topicId)!;
+    if (place.name === name) return;
+    const ids = [...this.#places.values()].map(({ at }) => this.#bytes.toString('latin1', at, at + idLength));
+    place.name = name;
+    this.#build(ids);
   }
 
-  #idOf(topicId: string): string {
-    const at = this.#at.get(topicId)!;
-    return this.#line.toString('latin1', at, at + idLength);
-  }
-
-  #build(): void {
-    let line = idStart;
-    for (const { topicId, name, id } of this.#topics) {
-      line += `${name}:`;
-      this.#at.set(topicId, line.length);
-      line += `${id},`;
+  #build(ids: readonly string[]): void {
+    let text = '';
+    for (const [index, place] of [...this.#places.values()].entries()) {
+      text += `${place.name}:`;
+      place.at = text.length;
+      text += `${ids[index]},`;
     }
-    this.#line = Buffer.from(`${line.slice(0, -1)}\n`, 'latin1');
+    this.#bytes = Buffer.from(text.slice(0, -1), 'latin1');
   }
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId, newMessage } from '@tocsin/shared/testing/builders.ts';
 import { WebSocket, WebSocketServer } from 'ws';
 import { messageDelivery } from './delivery.ts';
@@ -36,12 +36,14 @@ test('writes whole WebSocket frames, also between frames of the library', async 
   expect(received).toEqual(expected);
 });
 
-/** A server that delivers all and ends the stream. */
-async function deliveringServer() {
+type Id = string | undefined;
+
+/** A server that delivers all, with this position instead of their IDs if given, and ends the stream. */
+async function deliveringServer(id: Id) {
   const server = createServer((_request: IncomingMessage, response: ServerResponse) => {
     const sink = new SseSink(response);
     for (const delivery of deliveries) {
-      sink.deliver(delivery, undefined);
+      sink.deliver(delivery, id);
       sink.ping();
     }
     sink.end('access-lost');
@@ -50,30 +52,36 @@ async function deliveringServer() {
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-const messagesOf = (events: string): string[] =>
-  [...events.matchAll(/^id: (.+)\nevent: message\ndata: (.+)\n\nevent: ping\n/gm)].map(([, id, data]) => {
-    const message = JSON.parse(data!) as { id: string; message: string };
-    expect(message.id).toBe(id);
-    return message.message;
+const eventsOf = (stream: string): [id: Id, text: string][] =>
+  [...stream.matchAll(/^id: (.+)\nevent: message\ndata: (.+)\n\nevent: ping\n/gm)].map(([, id, data]) => [
+    id,
+    (JSON.parse(data!) as { message: string }).message,
+  ]);
+
+const expectedWith = (id: Id) => deliveries.map(({ messageId, content }) => [id ?? messageId, content.message]);
+
+describe.each<[string, Id]>([
+  ['one topic', undefined],
+  ['several topics', `alerts:${newId()},builds:${newId()}`],
+])('a stream of %s', (_, id) => {
+  test('writes whole events as chunks of a response', async () => {
+    const { server, port } = await deliveringServer(id);
+    const asked = send({ port, host: '127.0.0.1', agent: false }).end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const stream = await text(response);
+    server.close();
+    expect(response.headers['transfer-encoding']).toBe('chunked');
+    expect(eventsOf(stream)).toEqual(expectedWith(id));
   });
 
-test('writes whole events as chunks of a response', async () => {
-  const { server, port } = await deliveringServer();
-  const asked = send({ port, host: '127.0.0.1', agent: false }).end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  const events = await text(response);
-  server.close();
-  expect(response.headers['transfer-encoding']).toBe('chunked');
-  expect(messagesOf(events)).toEqual(texts);
-});
-
-test('writes events without chunks to a client of HTTP/1.0', async () => {
-  const { server, port } = await deliveringServer();
-  const socket = connect(port, '127.0.0.1');
-  socket.write('GET / HTTP/1.0\r\n\r\n');
-  const response = await text(socket);
-  server.close();
-  const [head, events = ''] = response.split('\r\n\r\n');
-  expect(head).not.toMatch(/transfer-encoding/i);
-  expect(messagesOf(events)).toEqual(texts);
+  test('writes events without chunks to a client of HTTP/1.0', async () => {
+    const { server, port } = await deliveringServer(id);
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+    const response = await text(socket);
+    server.close();
+    const [head, stream = ''] = response.split('\r\n\r\n');
+    expect(head).not.toMatch(/transfer-encoding/i);
+    expect(eventsOf(stream)).toEqual(expectedWith(id));
+  });
 });

@@ -36,6 +36,7 @@ export class Delivery {
   #forManagers: Delivery | undefined;
   #sseChunk: Buffer | undefined;
   #sseEvent: Buffer | undefined;
+  #sseChunkEnd: Buffer | undefined;
   #frame: Buffer | undefined;
 
   constructor(
@@ -75,7 +76,12 @@ export class Delivery {
 
   /** The event without its `id:` line: `event: …`, `data: …` and the terminating empty line. */
   get sseEvent(): Buffer {
-    return (this.#sseEvent ??= this.sseEventWithId.subarray(this.#idLine().length));
+    return (this.#sseEvent ??= this.sseChunkEnd.subarray(0, -2));
+  }
+
+  /** The same with the terminator of a chunk. */
+  get sseChunkEnd(): Buffer {
+    return (this.#sseChunkEnd ??= this.sseChunk.subarray(this.sseChunk.indexOf('\n') + 1 + this.#idLine().length));
   }
 
   /**
@@ -87,7 +93,7 @@ export class Delivery {
     return sseChunk.subarray(sseChunk.indexOf('\n') + 1, -2);
   }
 
-  /** The same as a chunk of a response (RFC 9112 §7.1). */
+  /** The event of a single-topic stream as a chunk of a response (RFC 9112 §7.1). */
   get sseChunk(): Buffer {
     if (this.#sseChunk === undefined) {
       const event = `${this.#idLine()}event: ${this.type}\ndata: ${this.#json}\n\n`;

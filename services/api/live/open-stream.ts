@@ -124,7 +124,7 @@ export async function openStream(deps: StreamDeps, request: StreamRequest): Prom
     ping: pingWith(sink, sent),
     authorize: authorizeWith(request.authorize, sent),
   });
-  sink.ready({ ...request.ready, connection_id: deps.makeId() }, sent.line());
+  sink.ready({ ...request.ready, connection_id: deps.makeId() }, sent.id());
   const { managedTopics } = request;
   const deliver = (delivery: Delivery) =>
     sink.deliver(delivery.as(managedTopics.has(delivery.topicId) ? 'manager' : 'reader'), sent.moved(delivery));
@@ -186,11 +186,11 @@ async function findStart(
   return { after, mustRead: false, id: newest?.id ?? nilId };
 }
 
-/** The position that a stream sends: the `id:` line of `ready`, and of messages if their own ID does not suffice. */
+/** The position that a stream sends: with `ready`, and with messages if their own ID does not suffice. */
 interface SentPosition {
-  readonly line: () => Buffer;
-  /** The line to send with the delivery; undefined means its own ID. */
-  readonly moved: (delivery: Delivery) => Buffer | undefined;
+  readonly id: () => string;
+  /** The position to send with the delivery; undefined means its own ID. */
+  readonly moved: (delivery: Delivery) => string | undefined;
   /** Moves past a message that the client does not get. */
   readonly pass: (delivery: Delivery) => void;
   /** Returns the position if it moved past such messages since the client was last sent one, otherwise null. */
@@ -205,7 +205,7 @@ function sentPositionOf({ topics, isComposite }: StreamRequest, starts: readonly
 function positionOfTopic({ id }: Start): SentPosition {
   let passed: string | null = null;
   return {
-    line: () => Buffer.from(`id: ${id}\n`),
+    id: () => id,
     moved({ type }) {
       if (type === 'message') passed = null;
       return undefined;
@@ -231,14 +231,14 @@ function positionOfTopics(topics: StreamRequest['topics'], starts: readonly Star
     passed.clear();
   };
   return {
-    line: () => position.line,
+    id: () => position.id,
     moved({ type, topicId, topicName, messageId }) {
       position.rename(topicId, topicName);
       // Only messages move a position: changes have no ID.
       if (type !== 'message') return undefined;
       if (passed.size > 0) movePassed();
       position.move(topicId, messageId);
-      return position.line;
+      return position.id;
     },
     pass: ({ topicId, messageId }) => void passed.set(topicId, messageId),
     takePassed() {

