@@ -52,13 +52,14 @@ async function deliveringServer(id: Id) {
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-const eventsOf = (stream: string): [id: Id, text: string][] =>
-  [...stream.matchAll(/^id: (.+)\nevent: message\ndata: (.+)\n\nevent: ping\n/gm)].map(([, id, data]) => [
-    id,
-    (JSON.parse(data!) as { message: string }).message,
-  ]);
+const eventsOf = (stream: string) =>
+  [...stream.matchAll(/^id: (.+)\nevent: message\ndata: (.+)\n\nevent: ping\n/gm)].map(([, eventId, data]) => {
+    const { id, message } = JSON.parse(data!) as { id: string; message: string };
+    return { eventId, id, message };
+  });
 
-const expectedWith = (id: Id) => deliveries.map(({ messageId, content }) => [id ?? messageId, content.message]);
+const expectedWith = (eventId: Id) =>
+  deliveries.map(({ messageId: id }, index) => ({ eventId: eventId ?? id, id, message: texts[index] }));
 
 describe.each<[string, Id]>([
   ['one topic', undefined],

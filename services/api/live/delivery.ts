@@ -19,6 +19,9 @@ const overheadBytes = 1_000;
 /** The texts of a delivery: the JSON, the SSE event and the WebSocket frame. */
 const formats = 3;
 
+/** Ends a chunk of a response (RFC 9112 §7.1). */
+const chunkTerminator = '\r\n';
+
 /** A record for streams. Its wire formats are encoded once per node and shared by all streams. */
 export class Delivery {
   readonly offset: number;
@@ -35,7 +38,6 @@ export class Delivery {
   readonly #publishedBy: Actor | null;
   #forManagers: Delivery | undefined;
   #sseChunk: Buffer | undefined;
-  #sseEvent: Buffer | undefined;
   #sseChunkEnd: Buffer | undefined;
   #frame: Buffer | undefined;
 
@@ -76,10 +78,17 @@ export class Delivery {
 
   /** The event without its `id:` line: `event: …`, `data: …` and the terminating empty line. */
   get sseEvent(): Buffer {
-    return (this.#sseEvent ??= this.sseChunkEnd.subarray(0, -2));
+    return this.sseChunkEnd.subarray(0, -chunkTerminator.length);
   }
 
-  /** The same with the terminator of a chunk. */
+  /** Returns the start of the event as a chunk of a response, with the position of a stream; `sseChunkEnd` follows. */
+  sseChunkStart(id: string): string {
+    const idLine = `id: ${id}\n`;
+    const bytes = idLine.length + this.sseChunkEnd.length - chunkTerminator.length;
+    return `${bytes.toString(16)}\r\n${idLine}`;
+  }
+
+  /** The event without its `id:` line, with the terminator of a chunk. */
   get sseChunkEnd(): Buffer {
     return (this.#sseChunkEnd ??= this.sseChunk.subarray(this.sseChunk.indexOf('\n') + 1 + this.#idLine().length));
   }
@@ -90,14 +99,14 @@ export class Delivery {
    */
   get sseEventWithId(): Buffer {
     const { sseChunk } = this;
-    return sseChunk.subarray(sseChunk.indexOf('\n') + 1, -2);
+    return sseChunk.subarray(sseChunk.indexOf('\n') + 1, -chunkTerminator.length);
   }
 
-  /** The event of a single-topic stream as a chunk of a response (RFC 9112 §7.1). */
+  /** The event of a single-topic stream as a chunk of a response. */
   get sseChunk(): Buffer {
     if (this.#sseChunk === undefined) {
       const event = `${this.#idLine()}event: ${this.type}\ndata: ${this.#json}\n\n`;
-      this.#sseChunk = Buffer.from(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`);
+      this.#sseChunk = Buffer.from(`${Buffer.byteLength(event).toString(16)}\r\n${event}${chunkTerminator}`);
     }
     return this.#sseChunk;
   }
