@@ -9,7 +9,7 @@ import { addSubscribers } from '@tocsin/shared/testing/add-subscribers.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
 import { createAccount, createTopic, openStackDocuments, type Account } from '../../tests/support/stack.ts';
 import type { Stack } from '../stack/start-stack.ts';
-import { EngineRequestCounter, requestsPer } from './count-engine-requests.ts';
+import { EngineRequestCounter, requestsPer, type EngineRequests } from './count-engine-requests.ts';
 import { loopDelay, watchedLoop } from './loop-delay.ts';
 import { engineChoices, measureOnEngines } from './measure-on-engines.ts';
 import { percentiles } from './percentiles.ts';
@@ -99,7 +99,7 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
         engine: stack.engine,
         ...(engines === undefined ? {} : { notifiers: asked.notifiers }),
         ...(asked.messages === undefined
-          ? { devices: asked.count, ...(await pushOnce(stack, others, { simulators, dir, ...asked })) }
+          ? { devices: asked.count, ...(await pushOnce(stack, others, { simulators, engines, dir, ...asked })) }
           : await pushEach(stack, others, { simulators, engines, priority: asked.priority, count: asked.messages })),
       };
     } finally {
@@ -114,6 +114,7 @@ async function measure(engines: BenchEngines | undefined, asked: Asked): Promise
 
 interface Pushing {
   readonly simulators: PushSimulators;
+  readonly engines: BenchEngines | undefined;
   readonly count: number;
   readonly priority: string;
 }
@@ -122,9 +123,10 @@ interface Pushing {
 async function pushOnce(
   stack: Stack,
   others: Pids,
-  { simulators, dir, count, priority }: Pushing & { readonly dir: string },
+  { simulators, engines, dir, count, priority }: Pushing & { readonly dir: string },
 ): Promise<object> {
   const store = await openStackDocuments(stack);
+  const requests = engines === undefined ? undefined : new EngineRequestCounter(engines);
   try {
     const account = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
     const [warm, big, other] = [await createTopic(account), await createTopic(account), await createTopic(account)];
@@ -135,6 +137,7 @@ async function pushOnce(
     await until(async () => (await simulators.tally(warming.id)).distinct === 20);
 
     const pushing = pushingServers(stack);
+    const requestsBefore = await requests?.read();
     const used = countEach({ ...pidsOf(stack), ...others, bench: process.pid });
     let rssMb = 0;
     await loopDelays(dir, pushing); // resets the measurement
@@ -151,6 +154,7 @@ async function pushOnce(
       return body.counts.sent === count && body.counts;
     });
     const cpuUs = used(count);
+    const requestsPerPush = await requestsSince(requests, requestsBefore, count);
     const { taken, distinct, lastAt } = await simulators.tally(id);
     return {
       perSecond: count / ((lastAt! - startedAt) / 1_000),
@@ -163,8 +167,10 @@ async function pushOnce(
       smallPushMs: percentiles((await pushTimes(simulators, published)).tookMs),
       counts,
       cpuUsOfEach: cpuUs,
+      requestsPerPush,
     };
   } finally {
+    await requests?.close();
     await store.close();
   }
 }
@@ -173,7 +179,7 @@ async function pushOnce(
 async function pushEach(
   stack: Stack,
   others: Pids,
-  { simulators, engines, count, priority }: Pushing & { readonly engines: BenchEngines | undefined },
+  { simulators, engines, count, priority }: Pushing,
 ): Promise<object> {
   const store = await openStackDocuments(stack);
   const requests = engines === undefined ? undefined : new EngineRequestCounter(engines);
@@ -207,9 +213,7 @@ async function pushEach(
       publishMs: percentiles(published.map((one) => one.tookMs)),
       twice,
       cpuUsOfEach: cpuUs,
-      ...(requestsBefore === undefined
-        ? {}
-        : { requestsPerMessage: requestsPer(requestsBefore, await requests!.read(), count) }),
+      requestsPerMessage: await requestsSince(requests, requestsBefore, count),
     };
   } finally {
     await requests?.close();
@@ -235,6 +239,14 @@ async function pushTimes(
   }
   return { tookMs, lastAt, twice };
 }
+
+/** Undefined on the embedded engine, which makes none. */
+const requestsSince = async (
+  requests: EngineRequestCounter | undefined,
+  before: EngineRequests | undefined,
+  count: number,
+): Promise<EngineRequests | undefined> =>
+  requests === undefined || before === undefined ? undefined : requestsPer(before, await requests.read(), count);
 
 const pushingServers = ({ servers }: Stack): Stack['servers'] =>
   servers.filter(({ name }) => /^(tocsin|notifier\d*)$/.test(name));
