@@ -53,7 +53,7 @@ const workerServices = ['fanout', 'notifier', 'retention'];
 
 /** Node options of a service. */
 export const nodeFlags: Readonly<Record<string, readonly string[]>> = {
-  notifier: ['--max-semi-space-size=16', '--max-old-space-size=512'],
+  notifier: ['--max-semi-space-size=32', '--max-old-space-size=512'],
 };
 
 /** Starts one process on one file. */
