@@ -55,8 +55,8 @@ export function recipientLookup({ deliveries, storage }: RecipientEngine): Expan
  * repeated batch adds the same jobs, which the queue ignores by their IDs. Waits while the queue has no room, so that
  * the records wait in the log.
  *
- * All messages of the batch are older than the answer whether their topic has recipients: an older `no` would lose the
- * first message after a subscription.
+ * Looks up the recipients of a topic after the batch was read: an older `no` would lose the first message after a
+ * subscription.
  */
 export async function expandMessages(
   { clock, documents, jobQueue, hasRecipients }: ExpandDeps,

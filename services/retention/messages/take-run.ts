@@ -33,7 +33,7 @@ export async function takeRun(
   request: RunRequest | undefined,
 ): Promise<RetentionRun | null> {
   try {
-    return await (state.runId === null ? beginRun(deps, state, request) : goOn(deps, state));
+    return await (state.runId === null ? beginRun(deps, state, request) : resumeRun(deps, state));
   } catch (error) {
     // Another worker was faster, or the request already became a run.
     if (error instanceof StaleVersion || error instanceof UniqueKeyViolation) return null;
@@ -41,7 +41,7 @@ export async function takeRun(
   }
 }
 
-async function goOn(
+async function resumeRun(
   { engine: { documents }, clock, log }: RetentionDeps,
   state: RetentionState,
 ): Promise<RetentionRun | null> {
@@ -71,7 +71,7 @@ async function beginRun(
   const now = deps.clock();
   const protects = await protectsConsumers(documents, { isSet: deps.config.RETENTION_PROTECT_CONSUMERS, now });
   const of = { upTo, now, except, protects };
-  // What is protected is expired, too, and must not start a run.
+  // Protected messages are expired, too, but must not start a run.
   const planned = protects ? await planTopics(deps.engine, of) : null;
   const count =
     planned?.reduce((sum, topic) => sum + topic.messages, 0) ??

@@ -57,7 +57,7 @@ export interface FieldSources {
   readonly headers: IncomingHttpHeaders;
   /** By lower-case name, like headers. */
   readonly query: ReadonlyMap<string, readonly string[]>;
-  /** Whether a header or parameter names a field. Most publishes have none, and then need not look for each. */
+  /** Whether any header or parameter names a field. Most publishes have none, which saves a lookup of each. */
   readonly hasFields: boolean;
   /** The raw request target, to see the query's bytes before decoding. */
   readonly url: string;

@@ -7,8 +7,8 @@ import { subscriptions } from '@tocsin/shared/collections/subscriptions-collecti
 import { findMandatory, setByTeam } from './mandatory-subscription.ts';
 
 /**
- * Sets fields of the current subscription. Throws 404 if it was removed, and 403 for settings with which something that
- * a mandatory team subscription sets would not be pushed.
+ * Sets fields of the current subscription. Throws 404 if it was removed, and 403 for settings that would suppress
+ * pushes of a mandatory team subscription.
  */
 export async function changeSubscription(
   documents: Documents,

@@ -38,7 +38,7 @@ async function subscribeMembers(deps: SettleDeps, made: TeamSubscription, member
       if (changed >= membersMax) return { removed: 0, hasMore: true };
       if (await settleMember(deps, { teamId, userId, topicId })) changed += 1;
     }
-    // Not an update: a new version would only make members that settle meanwhile start again.
+    // Not an update, because a new version would restart members that settle meanwhile.
     if (joinedAt !== null) await documents.raise(teamSubscriptions, [id], { field: 'doneUpTo', to: joinedAt });
   }
   await retryStale(async () => {

@@ -15,7 +15,7 @@ import { TopicSubpage } from '../topic-subpage.tsx';
 
 /** The limit of one request. */
 const pageSize = 100;
-/** States are this old at most. */
+/** The maximum age of the displayed states. */
 const refreshMs = 10_000;
 
 /** The messages of a topic that wait for their time, and those that ended in the last 7 days. */
