@@ -48,11 +48,15 @@ describe(`escalations, ${engineUnderTest}`, () => {
     eventually(async () => expect((await escalationOf(message)).state.repeats).toBe(repeats), { timeoutMs: 60_000 });
   const by = { by: { kind: 'account', name: 'ada', accountId: null }, note: 'on my way', deviceId: null } as const;
 
-  async function acknowledge(message: Message, deviceId: string | null = null): Promise<void> {
+  const record = ({ id }: Message, append = at.append): Promise<void> => {
+    const { documents, messages } = at.engine;
+    return recordAcknowledgement({ documents, messages, clock: at.clock, append }, id);
+  };
+  async function acknowledge(message: Message, deviceId: string | null = null, append = at.append): Promise<void> {
     const { documents, messages } = at.engine;
     const deps = { documents, clock: at.clock, makeAckKey: newId };
     await acknowledgeMessage(deps, (await messages.find(message.id))!, { ...by, deviceId }, testAudit);
-    await recordAcknowledgement({ documents, messages, clock: at.clock, append: at.append }, message.id);
+    await record(message, append);
   }
 
   test('repeats the push to every device that matches, and no more often than allowed', async () => {
@@ -104,6 +108,22 @@ describe(`escalations, ${engineUnderTest}`, () => {
     expect(await at.engine.messages.find(message.id)).toMatchObject({ acknowledgement: { by: { name: 'ada' } } });
   });
 
+  test('an acknowledgement is recorded once, even if a sweep changes the escalation meanwhile', async () => {
+    const topic = await at.addTopic({ escalation: newPolicy() });
+    await at.start();
+    const message = await publishUrgent(topic);
+    await eventually(async () => expect(await at.engine.documents.get(escalations, message.id)).not.toBeNull());
+    let records = 0;
+    const append = async (): Promise<void> => {
+      records += 1;
+      await at.engine.documents.update(escalations, await escalationOf(message), { decidedAt: at.clock() });
+    };
+    await acknowledge(message, null, append);
+    await record(message, append);
+    expect(records).toBe(1);
+    expect(await escalationOf(message)).toMatchObject({ unrecordedAt: null, dueAt: null });
+  });
+
   test('a withdrawn acknowledgement starts the escalation again', async () => {
     const topic = await at.addTopic({ escalation: newPolicy({ repeatMax: 1 }) });
     await at.addSubscriber(topic);
@@ -114,7 +134,7 @@ describe(`escalations, ${engineUnderTest}`, () => {
     const { documents, messages } = at.engine;
     const stored = (await messages.find(message.id))!;
     await withdrawAcknowledgement({ documents, clock: at.clock }, { message: stored, topic }, testAudit);
-    await recordAcknowledgement({ documents, messages, clock: at.clock, append: at.append }, message.id);
+    await record(message);
     jump(2 * minuteMs);
     await untilPushed(message, 2);
     expect(await escalationOf(message)).toMatchObject({ state: { round: 2 } });

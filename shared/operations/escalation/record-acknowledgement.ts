@@ -1,10 +1,11 @@
 import type { LogRecord } from '../../domain/messages/log-record.ts';
 import { acknowledgementRecord } from '../../domain/messages/message-changes.ts';
 import type { Topic } from '../../domain/topics/topic.ts';
-import { escalations } from '../../collections/escalation/escalations.ts';
+import { retryStale } from '../../documents/retry-stale.ts';
+import { escalations, type Escalation } from '../../collections/escalation/escalations.ts';
 import { withMessageLocked } from '../../collections/message-locks.ts';
 import { topics } from '../../collections/topics.ts';
-import { StaleVersion, type Documents } from '../../ports/documents.ts';
+import type { Documents } from '../../ports/documents.ts';
 import type { MessageReads } from '../../ports/messages/message-reads.ts';
 import { policyFor, timesOf } from './escalation-times.ts';
 
@@ -30,13 +31,18 @@ export async function recordAcknowledgement(deps: RecordDeps, messageId: string)
     if (message === null) return;
     if (topic !== null && !message.isDeleted)
       await deps.append(topic, acknowledgementRecord(message, stored.acknowledgement, stored.unrecordedAt));
-    const recorded = { ...stored, unrecordedAt: null };
-    const policy = policyFor(topic, message.priority);
-    try {
-      await documents.update(escalations, stored, { unrecordedAt: null, ...timesOf(policy, recorded) });
-    } catch (error) {
-      // Someone else changed it meanwhile and records that, or the next run of a notifier repeats this one.
-      if (!(error instanceof StaleVersion)) throw error;
-    }
+    // A sweep can change the document meanwhile, for example by a new policy; that must not repeat the record.
+    await retryStale(async () => {
+      const current = await documents.get(escalations, messageId);
+      if (current === null || !isSameChange(current, stored)) return;
+      // Read after it: a policy that changes later also changes the document.
+      const policy = policyFor(await documents.get(topics, stored.topicId), message.priority);
+      const times = timesOf(policy, { ...current, unrecordedAt: null });
+      await documents.update(escalations, current, { unrecordedAt: null, ...times });
+    });
   });
 }
+
+/** A later acknowledgement or withdrawal is recorded by its own call. */
+const isSameChange = (one: Escalation, other: Escalation): boolean =>
+  one.unrecordedAt === other.unrecordedAt && (one.acknowledgement === null) === (other.acknowledgement === null);
