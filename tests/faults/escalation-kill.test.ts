@@ -26,7 +26,7 @@ import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { publish } from '@tocsin/shared/testing/test-engine.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { jumpingNotifiers, type JumpingNotifiers } from './jumping-notifiers.ts';
-import { endProcess, newPushPlace, type PushPlace } from './push-place.ts';
+import { endProcess, newPushPlace, pushJobsMax, type PushPlace } from './push-place.ts';
 
 const count = Number(process.env['TOCSIN_ESCALATIONS'] ?? 100);
 const kills = Number(process.env['TOCSIN_ESCALATION_KILLS'] ?? 3);
@@ -38,8 +38,6 @@ const hours = Number(process.env['TOCSIN_ESCALATION_HOURS'] ?? 6);
 /** Of the escalations, every second one is acknowledged, in the hour of its number. */
 const isAcknowledged = (index: number): boolean => index % 2 === 0;
 const ackHour = (index: number): number => 1 + (index % hours);
-/** Concurrent jobs of first pages. */
-const jobsMax = 32;
 const patienceMs = 120_000;
 
 describe('killing the notifier while it escalates, embedded', () => killTests(undefined));
@@ -139,7 +137,7 @@ function killTests(engines: TestEngines | undefined): void {
       });
       expect({ missed, afterAck }).toEqual({ missed: 0, afterAck: 0 });
       // After a kill, each job that was sending can send its page again; a page has one device here.
-      expect(twice).toBeLessThanOrEqual(killed * jobsMax);
+      expect(twice).toBeLessThanOrEqual(killed * pushJobsMax.firstPages);
       await endProcess(child, 'SIGTERM');
     },
     (hours + 2) * patienceMs,

@@ -8,7 +8,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { describeWithEngines, type TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
-import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
+import { addTopic, endProcess, newPushPlace, publishTo, pushJobsMax, type PushPlace } from './push-place.ts';
 
 const kills = Number(process.env['TOCSIN_KILLS'] ?? 1);
 /** The number of devices per message: a first page and another one by default. */
@@ -16,13 +16,11 @@ const devicesEach = Number(process.env['TOCSIN_KILL_SUBSCRIBERS'] ?? 500);
 /** One job processes a page and has one provider batch in progress, which a kill leaves unconfirmed. */
 const pageSize = 500;
 const batchSize = 100;
-/** Concurrent jobs. */
-const jobsMax = { firstPages: 32, laterPages: 4 };
 const laterPagesEach = Math.ceil((devicesEach - smallPageSize) / pageSize);
 /** The most pushes of these messages that a kill can leave unconfirmed. */
 const twiceMax = (messages: number): number =>
-  smallPageSize * Math.min(jobsMax.firstPages, messages) +
-  batchSize * Math.min(jobsMax.laterPages, laterPagesEach * messages);
+  smallPageSize * Math.min(pushJobsMax.firstPages, messages) +
+  batchSize * Math.min(pushJobsMax.laterPages, laterPagesEach * messages);
 /** The number of sends before the next kill. */
 const step = 100;
 /** With fewer pushes left, another message is published before the next start. */

@@ -16,6 +16,9 @@ import { newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/te
 
 const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.meta.url));
 
+/** Concurrent jobs of a separate notifier, per queue (docs/decisions/0063). */
+export const pushJobsMax = { firstPages: 32, laterPages: 4 };
+
 /** A new installation with a separate notifier process. */
 export interface PushPlace {
   /** `env` contains the providers' addresses. The notifier is killed at the end of the test at the latest. */
