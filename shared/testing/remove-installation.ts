@@ -9,3 +9,13 @@ export async function removeInstallation({
   const place = await import('../drivers/cluster/installation.place.ts');
   await place.removeInstallation(cluster, KAFKA_TOPIC);
 }
+
+/** Like `removeInstallation`, but keeps the collections of a cluster's database, empty and with their indexes. */
+export async function emptyInstallation({
+  cluster,
+  KAFKA_TOPIC,
+}: Pick<Config, 'cluster' | 'KAFKA_TOPIC'>): Promise<void> {
+  if (cluster === undefined) return;
+  const place = await import('../drivers/cluster/installation.place.ts');
+  await place.emptyInstallation(cluster, KAFKA_TOPIC);
+}

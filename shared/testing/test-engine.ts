@@ -10,8 +10,9 @@ import type { Closers } from '../platform/lifecycle.ts';
 import { loadConfig, type Config } from '../platform/load-config.ts';
 import { openLogger } from '../platform/logger.ts';
 import { newId } from './builders.ts';
+import { emptyDatabases } from './empty-databases.ts';
 import { readTestEngines, type TestEngines } from './read-test-engines.ts';
-import { removeInstallation } from './remove-installation.ts';
+import { emptyInstallation } from './remove-installation.ts';
 
 /** A new, empty installation. */
 export interface TestPlace {
@@ -33,13 +34,15 @@ export function enginesUnderTest(): TestEngines | undefined {
   return engines;
 }
 
-/** A directory for an embedded installation, or unique names on the given real engines. */
+/** A directory for an embedded installation, or an empty database and unique names on the given engines. */
 export function newTestPlace(engines?: TestEngines): TestPlace {
+  const databases = engines === undefined ? undefined : emptyDatabases(engines.mongoUrl);
+  const database = databases?.take() ?? `test-${newId()}`;
   const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-test-'));
   const env = {
     DATA_DIR: dataDir,
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
-    ...(engines === undefined ? {} : clusterEnv(engines)),
+    ...(engines === undefined ? {} : clusterEnv(engines, database)),
   };
   const config = loadConfig(env, '/nonexistent');
   return {
@@ -47,18 +50,18 @@ export function newTestPlace(engines?: TestEngines): TestPlace {
     config,
     async remove() {
       rmSync(dataDir, { recursive: true, force: true });
-      await removeInstallation(config);
+      await emptyInstallation(config);
+      databases?.add(database);
     },
   };
 }
 
-function clusterEnv(engines: TestEngines): Record<string, string> {
-  const name = `test-${newId()}`;
+function clusterEnv(engines: TestEngines, database: string): Record<string, string> {
   const mongoUrl = new URL(engines.mongoUrl);
-  mongoUrl.pathname = `/${name}`;
+  mongoUrl.pathname = `/${database}`;
   return {
     KAFKA_BROKERS: engines.kafkaBrokers,
-    KAFKA_TOPIC: name,
+    KAFKA_TOPIC: `test-${newId()}`,
     KAFKA_PARTITIONS: '2',
     MONGO_URL: mongoUrl.href,
     REDIS_URL: engines.redisUrl,
