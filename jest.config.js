@@ -23,8 +23,10 @@ const patientFaults = [
   'archive-kill',
   'backup',
   'cluster-page',
+  'digest-kill',
   'embedded-restart',
   'engines',
+  'escalation-kill',
   'full-redis',
   'kafka-broker-loss',
   'kafka-event-log',
@@ -44,6 +46,7 @@ const patientFaults = [
   'restored-cluster',
   'retention-kill',
   's3-archive',
+  'scheduled-kill',
   'second-server',
   'sink-kill',
 ].map((name) => `/tests/faults/${name}.test.ts`);

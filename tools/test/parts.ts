@@ -24,14 +24,16 @@ const onEmbedded = { TOCSIN_ENGINE: 'embedded' };
 const onCluster = { TOCSIN_ENGINE: 'cluster' };
 
 /**
- * All parts in order, quick ones without requirements first. The parts of a group run concurrently: one that mostly
- * waits with one that computes. A part that uses the whole machine or depends on timing is a group of its own.
+ * All parts in order, those without requirements first. The parts of a group run concurrently, so that some compute
+ * while others wait. A part that depends on timing is a group of its own.
  */
 export const groups: readonly (readonly Part[])[] = [
   [
     { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
-    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2 },
+    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 3 },
+    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
+    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
     {
       name: 'types-console',
       kind: 'program',
@@ -39,31 +41,19 @@ export const groups: readonly (readonly Part[])[] = [
     },
   ],
   // Starts many threads and processes, some of which have time limits.
-  [{ name: 'unit', kind: 'jest', project: 'unit' }],
-  [
-    { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
-    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
-  ],
+  [{ name: 'unit', kind: 'jest', project: 'unit', filesPerCore: 1.5 }],
   // Chromium takes both cores, and the attacks of the acceptance tests measure response times.
-  [{ name: 'console', kind: 'jest', project: 'console', env: onEmbedded }],
+  [{ name: 'console', kind: 'jest', project: 'console', env: onEmbedded, filesPerCore: 1.5 }],
   [
-    { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
-    {
-      name: 'services-cluster',
-      kind: 'jest',
-      project: 'services',
-      env: onCluster,
-      engines: 'needed',
-    },
-  ],
-  [
+    { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed' },
+    { name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed' },
     {
       name: 'acceptance-cluster',
       kind: 'jest',
       project: 'acceptance',
       env: onCluster,
       engines: 'needed',
-      filesPerCore: 1.5,
+      filesPerCore: 2,
     },
   ],
   [
