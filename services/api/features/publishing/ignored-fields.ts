@@ -42,15 +42,15 @@ export function headerOfIgnored(
   { headers, query }: Pick<FieldSources, 'headers' | 'query'>,
   json: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, string>> {
-  const given = new Set(fields.filter((field) => isGiven(json[field])));
-  for (const name of Object.keys(headers)) if (isGiven(headers[name])) addFieldOf(name, given);
-  for (const [name, values] of query) if (values.some(isGiven)) addFieldOf(name, given);
+  const given = new Set<IgnoredField>();
+  const addIfGiven = (name: string, values: readonly unknown[]) => {
+    const field = fieldByName.get(name);
+    if (field !== undefined && values.some(isGiven)) given.add(field);
+  };
+  for (const name of Object.keys(headers)) addIfGiven(name, [headers[name]]);
+  for (const [name, values] of query) addIfGiven(name, values);
+  for (const field of Object.keys(json)) addIfGiven(field, [json[field]]);
   return given.size === 0 ? {} : { 'X-Ignored': fields.filter((field) => given.has(field)).join(',') };
-}
-
-function addFieldOf(name: string, given: Set<IgnoredField>): void {
-  const field = fieldByName.get(name);
-  if (field !== undefined) given.add(field);
 }
 
 const isGiven = (value: unknown): boolean =>

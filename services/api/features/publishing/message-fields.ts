@@ -7,7 +7,7 @@ import type { RequestContext } from '../../http/route.ts';
 import { decodeHeader } from './decode-header.ts';
 import { parseActions } from '../../http/message-extras/parse-actions.ts';
 import { parseClick, parseFlag, parseIcon, parseTtl } from '../../http/message-extras/parse-extras.ts';
-import type { FieldParsers } from '../../http/message-extras/parse-fields.ts';
+import { parseFields, type FieldParsers } from '../../http/message-extras/parse-fields.ts';
 import { parseDelay } from './parse-delay.ts';
 import type { RenderedMessage } from './templates/rendered-message.ts';
 
@@ -139,14 +139,24 @@ export function sideFields(
       const tags = parseTags(fieldOf(sources, 'tags')?.split(',') ?? []);
       return rendered === undefined ? tags : [...new Set([...tags, ...rendered.tags])].slice(0, messageLimits.tags);
     },
-    markdown: () =>
-      isMarkdown(fieldOf(sources, 'markdown')) || /^text\/markdown\b/i.test(sources.headers['content-type'] ?? ''),
+    markdown: () => isMarkdown(fieldOf(sources, 'markdown')) || hasMarkdownType(sources),
     ...extraFields((field) => fieldOf(sources, field)),
     sequenceIds: () => givenSequence(fieldOf(sources, 'sequence_id')) ?? rendered?.sequenceIds ?? [],
     isResolved: () => rendered?.isResolved ?? false,
     scheduledFor: () => parseDelay(fieldOf(sources, 'delay'), fieldOf(sources, 'timezone'), sources.now),
   };
 }
+
+const hasMarkdownType = ({ headers }: FieldSources): boolean =>
+  /^text\/markdown\b/i.test(headers['content-type'] ?? '');
+
+/** The side fields of a request that names none. */
+export const noSideFields: Omit<MessageFields, 'message'> = parseFields(
+  sideFields({ headers: {}, query: noQuery, hasFields: false, url: '', now: 0 }),
+);
+
+/** Whether the side fields of the request are `noSideFields`, as in most publishes. */
+export const hasNoSideFields = (sources: FieldSources): boolean => !sources.hasFields && !hasMarkdownType(sources);
 
 type ExtraField = 'click' | 'icon' | 'actions' | 'ttl' | 'silent';
 
