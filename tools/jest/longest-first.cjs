@@ -46,6 +46,8 @@ const longest = [
   'tests/faults/engines.test.ts',
   'tests/faults/kafka-broker-loss.test.ts',
   'tests/faults/many-topics.test.ts',
+  'tests/faults/digest-kill.test.ts',
+  'tests/faults/archive-kill.test.ts',
   'tests/faults/notifier-kill.test.ts',
   'services/api/live/feed-memory.test.ts',
   'services/api/login-flood.test.ts',

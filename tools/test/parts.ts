@@ -58,7 +58,7 @@ export const groups: readonly (readonly Part[])[] = [
   ],
   [
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
-    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
+    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2 },
     { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], isLowPriority: true },
   ],
   // Depend on timing and start their own engines per file: one file at a time. Even parts of the lowest priority made
