@@ -12,7 +12,7 @@ import { openLogger } from '../platform/logger.ts';
 import { newId } from './builders.ts';
 import { emptyDatabases } from './empty-databases.ts';
 import { readTestEngines, type TestEngines } from './read-test-engines.ts';
-import { emptyInstallation } from './remove-installation.ts';
+import { removeInstallation } from './remove-installation.ts';
 
 /** A new, empty installation. */
 export interface TestPlace {
@@ -50,7 +50,7 @@ export function newTestPlace(engines?: TestEngines): TestPlace {
     config,
     async remove() {
       rmSync(dataDir, { recursive: true, force: true });
-      await emptyInstallation(config);
+      await removeInstallation(config, { keepsCollections: true });
       databases?.add(database);
     },
   };
