@@ -54,6 +54,9 @@ const patientFaults = [
 /** A unit test that measures the effect of thread priorities, which needs a process of normal priority. */
 const prioritized = 'services/api/login-flood.test.ts';
 
+/** Measures response times while it keeps all cores busy. */
+const attacks = '/tests/installations/attack.test.ts';
+
 /** Tests of the shared stack that TOCSIN_ENGINE names. */
 const onSharedStack = {
   testEnvironment: '<rootDir>/tests/support/worker-environment.cjs',
@@ -86,13 +89,14 @@ export default {
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/{archive,embedded}/**/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/**/*.test.ts']),
     {
-      ...part('acceptance', [
-        'tests/acceptance/**/*.test.ts',
-        'tests/installations/**/*.test.ts',
-        'tests/engines/**/*.test.ts',
-      ]),
+      ...part(
+        'acceptance',
+        ['tests/acceptance/**/*.test.ts', 'tests/installations/**/*.test.ts', 'tests/engines/**/*.test.ts'],
+        [attacks],
+      ),
       ...onSharedStack,
     },
+    { ...part('attacks', [attacks.slice(1)]), ...onSharedStack },
     // The screens do not depend on the engine; the main path through them is an acceptance test of both.
     { ...part('console', ['tests/console/*.test.ts']), ...onSharedStack },
     { ...part('schemathesis', ['tests/schemathesis/*.test.ts']), ...blackBox },

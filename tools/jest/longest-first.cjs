@@ -5,7 +5,6 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * earlier run Jest starts with the largest files, and these would run last, alone.
  */
 const longest = [
-  'tests/installations/attack.test.ts',
   'tests/installations/metrics.test.ts',
   'tests/installations/real-lines.test.ts',
   'tests/acceptance/sinks.test.ts',
