@@ -13,6 +13,7 @@ import { newId } from './builders.ts';
 import { emptyDatabases } from './empty-databases.ts';
 import { readTestEngines, type TestEngines } from './read-test-engines.ts';
 import { removeInstallation } from './remove-installation.ts';
+import { whenAvailable } from './when-available.ts';
 
 /** A new, empty installation. */
 export interface TestPlace {
@@ -70,7 +71,7 @@ function clusterEnv(engines: TestEngines, database: string): Record<string, stri
 }
 
 export function openTestEngine(place: TestPlace, clock: Clock = systemClock): Promise<Engine> {
-  return openEngine(place.config, { clock, log: openLogger('test', place.config.LOG_LEVEL) });
+  return whenAvailable(() => openEngine(place.config, { clock, log: openLogger('test', place.config.LOG_LEVEL) }));
 }
 
 /** Opens a new installation on the engine under test; `own` closes and removes it. */

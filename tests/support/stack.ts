@@ -3,6 +3,7 @@ import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
 import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { whenAvailable } from '@tocsin/shared/testing/when-available.ts';
 import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 
@@ -44,7 +45,8 @@ export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testSta
     import('@tocsin/shared/platform/load-config.ts'),
     import('@tocsin/shared/platform/logger.ts'),
   ]);
-  return openDocuments(loadConfig({ ...stack.env }, '/nonexistent'), openLogger('test', 'silent'));
+  const config = loadConfig({ ...stack.env }, '/nonexistent');
+  return whenAvailable(() => openDocuments(config, openLogger('test', 'silent')));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { ClusterConfig } from '../../platform/load-config.ts';
 import { removeTopic } from './kafka/kafka-event-log.place.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
 import { deleteKeys } from './redis/redis-bus.place.ts';
+import { whenAvailable } from '../../testing/when-available.ts';
 
 /**
  * Removes a test installation from the engines: its database, topic and keys. With `keepsCollections`, the collections
@@ -14,7 +15,7 @@ export async function removeInstallation(
   kafkaTopic: string,
   { keepsCollections = false } = {},
 ): Promise<void> {
-  const connection = await openMongo(mongoUrl, { log: openLogger('test', 'silent') });
+  const connection = await whenAvailable(() => openMongo(mongoUrl, { log: openLogger('test', 'silent') }));
   if (keepsCollections) await emptyCollections(connection);
   else await connection.dropDatabase();
   await connection.close();

@@ -3,6 +3,7 @@ import type { Connection } from 'mongoose';
 import { closers } from '../../../platform/lifecycle.ts';
 import { openLogger } from '../../../platform/logger.ts';
 import { cuttableLink, type CuttableLink } from '../../../testing/cuttable-link.ts';
+import { whenAvailable } from '../../../testing/when-available.ts';
 import { openMongo } from './mongo-connection.ts';
 
 /** A unique database on the shared server, for a test. */
@@ -23,7 +24,7 @@ export function mongoTestDatabase(mongoUrl: string, purpose: string): MongoTestD
   url.searchParams.set('appName', name);
   const own = closers();
   const connect = async () => {
-    const connection = await openMongo(url.href, { log: openLogger('test', 'silent') });
+    const connection = await whenAvailable(() => openMongo(url.href, { log: openLogger('test', 'silent') }));
     own.add(() => connection.close());
     return connection;
   };
