@@ -31,7 +31,7 @@ export const groups: readonly (readonly Part[])[] = [
   [
     { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
-    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 2 },
+    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 3 },
     { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
     { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
     {
@@ -40,36 +40,34 @@ export const groups: readonly (readonly Part[])[] = [
       args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'console'],
     },
   ],
-  // Starts many threads and processes, some of which have time limits.
-  [{ name: 'unit', kind: 'jest', project: 'unit', filesPerCore: 1.5 }],
-  // Chromium takes both cores.
-  [{ name: 'console', kind: 'jest', project: 'console', env: onEmbedded, filesPerCore: 1.5 }],
-  // Measures response times. Next to other tests, a health check took 2 s instead of 30 ms.
-  [{ name: 'attacks-embedded', kind: 'jest', project: 'attacks', env: onEmbedded }],
-  [{ name: 'attacks-cluster', kind: 'jest', project: 'attacks', env: onCluster, engines: 'needed' }],
-  // With the next group in this one, tests with time limits failed.
   [
-    { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed', filesPerCore: 1.5 },
-    { name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed' },
+    { name: 'unit', kind: 'jest', project: 'unit' },
+    // Chromium takes both cores.
+    { name: 'console', kind: 'jest', project: 'console', env: onEmbedded, filesPerCore: 1.5 },
+  ],
+  // Measure response times: next to other tests, a health check took 2 s instead of 30 ms. They mostly wait for the
+  // time-outs of slow sockets.
+  [
+    { name: 'attacks-embedded', kind: 'jest', project: 'attacks', env: onEmbedded },
+    { name: 'attacks-cluster', kind: 'jest', project: 'attacks', env: onCluster, engines: 'needed' },
   ],
   [
+    { name: 'contracts-cluster', kind: 'jest', project: 'contracts-cluster', engines: 'needed' },
+    { name: 'services-cluster', kind: 'jest', project: 'services', env: onCluster, engines: 'needed' },
     {
       name: 'acceptance-cluster',
       kind: 'jest',
       project: 'acceptance',
       env: onCluster,
       engines: 'needed',
-      filesPerCore: 1.5,
+      filesPerCore: 2,
     },
-  ],
-  [
     { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
-    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 1.5 },
     { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], isLowPriority: true },
   ],
-  // Depend on timing and start their own engines per file: one file at a time. Even parts of the lowest priority made
-  // some of them fail.
-  [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used', filesPerCore: 0.5 }],
+  [{ name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2 }],
+  // Depend on timing. Next to other parts, even of the lowest priority, some of them fail.
+  [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used' }],
   [{ name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], checksResults: true }],
 ];
 

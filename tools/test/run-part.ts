@@ -40,6 +40,9 @@ const timeoutMs = 30 * 60_000;
 
 const jestArgs = [
   '--experimental-vm-modules',
+  // In MB. Jest's workers load modules for each test file. Growing the heap in small steps costs a tenth of their CPU
+  // time.
+  '--initial-heap-size=1024',
   '--disable-warning=ExperimentalWarning',
   '--disable-warning=TimeoutNegativeWarning',
 ];
