@@ -1,6 +1,6 @@
 import type { Claim } from '@tocsin/shared/ports/deliveries.ts';
 import type { PushDeps } from './push-deps.ts';
-import { recordOutcomes } from './record-outcomes.ts';
+import { recordOutcomes, unsentOutcome } from './record-outcomes.ts';
 
 /**
  * Fails at most 1,000 pushes of an expired message. Claims them as for a send, so that finished pushes do not change if
@@ -16,9 +16,7 @@ export async function expirePushes(
   });
   await recordOutcomes(
     deps,
-    claims
-      .filter(({ deviceId }) => claimed.has(deviceId))
-      .map((claim) => ({ ...claim, status: 'failed', reason: 'message expired' })),
+    claims.filter(({ deviceId }) => claimed.has(deviceId)).map((claim) => unsentOutcome(claim, 'message expired')),
   );
   return claims.map(({ deviceId }) => deviceId).filter((deviceId) => !claimed.has(deviceId));
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
-import type { Outcome } from '@tocsin/shared/ports/deliveries.ts';
+import type { Claim, Outcome } from '@tocsin/shared/ports/deliveries.ts';
 import type { PushDeps } from './push-deps.ts';
 
 /** Pauses between attempts: an unrecorded outcome causes a duplicate push. */
@@ -40,4 +40,9 @@ async function recordBatch(deps: Pick<PushDeps, 'engine' | 'clock'>, outcomes: r
       await pause(pauseMs);
     }
   }
+}
+
+/** The outcome of a push that is not sent: `failed` if its message expired, `skipped` for any other reason. */
+export function unsentOutcome(claim: Claim, reason: string): Outcome {
+  return { ...claim, status: reason === 'message expired' ? 'failed' : 'skipped', reason };
 }

@@ -234,6 +234,24 @@ describe(`a push, ${engineUnderTest}`, () => {
     expect(await rows(push.claim.messageId)).toMatchObject([{ status: 'failed', reason: 'message expired' }]);
   });
 
+  test('fails without a send if its message expires while it is claimed', async () => {
+    const push = await newPush();
+    const { deliveries } = at.engine;
+    await push.send({
+      ...at.engine,
+      deliveries: {
+        ...deliveries,
+        async claim(...call) {
+          const claimed = await deliveries.claim(...call);
+          at.setAhead(60_000);
+          return claimed;
+        },
+      },
+    });
+    expect(sent).toEqual([]);
+    expect(await rows(push.claim.messageId)).toMatchObject([{ status: 'failed', reason: 'message expired' }]);
+  });
+
   test('keeps the reason of its failure', async () => {
     const push = await newPush();
     results = ['rejected'];

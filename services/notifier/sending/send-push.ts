@@ -19,7 +19,7 @@ import { isToComeAgain, type PushRequest, type PushResult } from '../providers/p
 import type { WatchedGateway } from '../providers/watch-provider.ts';
 import { contentMaker } from './push-payload.ts';
 import { pushLevel } from './push-level.ts';
-import { recordOutcomes } from './record-outcomes.ts';
+import { recordOutcomes, unsentOutcome } from './record-outcomes.ts';
 import { noteRefusals } from './refusal-report.ts';
 import { retireDevice, trustToken } from './retire-device.ts';
 
@@ -86,7 +86,7 @@ export async function sendPush(deps: PushDeps, sending: Sending, targets: readon
   if ('over' in push) {
     await recordOutcomes(
       deps,
-      ours.map(({ claim }) => ({ ...claim, status: 'skipped', reason: push.over })),
+      ours.map(({ claim }) => unsentOutcome(claim, push.over)),
     );
     return { unclaimed, exhausted: 0 };
   }
