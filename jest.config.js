@@ -55,7 +55,7 @@ const patientFaults = [
 const prioritized = 'services/api/login-flood.test.ts';
 
 /** Measures response times while it keeps all cores busy. */
-const attacks = '/tests/installations/attack.test.ts';
+const attacks = 'tests/installations/attack.test.ts';
 
 /** Tests of the shared stack that TOCSIN_ENGINE names. */
 const onSharedStack = {
@@ -92,11 +92,11 @@ export default {
       ...part(
         'acceptance',
         ['tests/acceptance/**/*.test.ts', 'tests/installations/**/*.test.ts', 'tests/engines/**/*.test.ts'],
-        [attacks],
+        [`/${attacks}`],
       ),
       ...onSharedStack,
     },
-    { ...part('attacks', [attacks.slice(1)]), ...onSharedStack },
+    { ...part('attacks', [attacks]), ...onSharedStack },
     // The screens do not depend on the engine; the main path through them is an acceptance test of both.
     { ...part('console', ['tests/console/*.test.ts']), ...onSharedStack },
     { ...part('schemathesis', ['tests/schemathesis/*.test.ts']), ...blackBox },

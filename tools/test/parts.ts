@@ -42,7 +42,6 @@ export const groups: readonly (readonly Part[])[] = [
   ],
   [
     { name: 'unit', kind: 'jest', project: 'unit' },
-    // Chromium takes both cores.
     { name: 'console', kind: 'jest', project: 'console', env: onEmbedded, filesPerCore: 1.5 },
   ],
   // Measure response times: next to other tests, a health check took 2 s instead of 30 ms. They mostly wait for the

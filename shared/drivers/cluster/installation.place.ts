@@ -1,10 +1,10 @@
 import type { Connection } from 'mongoose';
 import { openLogger } from '../../platform/logger.ts';
 import type { ClusterConfig } from '../../platform/load-config.ts';
+import { whenAvailable } from '../../testing/when-available.ts';
 import { removeTopic } from './kafka/kafka-event-log.place.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
 import { deleteKeys } from './redis/redis-bus.place.ts';
-import { whenAvailable } from '../../testing/when-available.ts';
 
 /**
  * Removes a test installation from the engines: its database, topic and keys. With `keepsCollections`, the collections
