@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { createTopic } from '../support/stack.ts';
@@ -43,9 +43,12 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     return { owner, name };
   }
 
-  async function openActivity({ owner, name }: { owner: Person; name: string }, scheme: 'light' | 'dark' = 'light') {
+  async function openActivity(
+    { owner, name }: { owner: Person; name: string },
+    options: BrowserContextOptions = { colorScheme: 'light' },
+  ) {
     const path = `/console/topics/${name}`;
-    const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`, { colorScheme: scheme });
+    const page = await chromium.open(`/console/login?next=${encodeURIComponent(path)}`, options);
     await page.getByLabel('Email').fill(owner.email);
     await page.getByLabel('Password').fill(owner.password);
     await page.keyboard.press('Enter');
@@ -54,19 +57,29 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     return page;
   }
 
-  test.each(['light', 'dark'] as const)('draws the messages by priority in the %s colours', async (scheme) => {
-    const page = await openActivity(await withMessages(), scheme);
+  test.each(['light', 'dark'] as const)('draws the messages by priority in the %s colours', async (colorScheme) => {
+    const page = await openActivity(await withMessages(), { colorScheme });
     await page.getByText('4 messages in the last 24 hours.').waitFor();
     expect(await legend(page)).toEqual({ Lowest: 1, Low: 0, Default: 2, High: 0, Highest: 1 });
     for (const tone of ['p1', 'p3', 'p5']) await isDrawn(page, tone);
     expect(await pixelsOf(page, 'p4')).toBe(0);
-    // The sidebar's button changes the theme of an open page: "light" and "dark" follow "system".
+    await redrawsInNewTheme(page);
+  });
+
+  test('draws a new theme also on a system with reduced motion', async () => {
+    const page = await openActivity(await withMessages(), { reducedMotion: 'reduce' });
+    await isDrawn(page, 'p5');
+    await redrawsInNewTheme(page);
+  });
+
+  /** The sidebar's button changes the theme of an open page: "light" and "dark" follow "system". */
+  async function redrawsInNewTheme(page: Page) {
     for (const theme of ['light', 'dark']) {
       await page.getByRole('button', { name: 'Theme' }).click();
       await page.getByRole('button', { name: `Theme: ${theme}` }).waitFor();
       await isDrawn(page, 'p5');
     }
-  });
+  }
 
   test('each range shows its buckets in the table, and the URL keeps it', async () => {
     const page = await openActivity(await withMessages());
