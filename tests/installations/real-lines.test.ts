@@ -16,9 +16,9 @@ import type { Reader } from '../ledger/reader.ts';
 import { startOwnStack } from '../support/own-stack.ts';
 import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
 
-const lineCount = Number(process.env['TOCSIN_LEDGER_LINES'] ?? 3_000);
+const lineCount = Number(process.env['TOCSIN_LEDGER_LINES'] ?? 1_500);
 const publishers = 16;
-const topicCount = 20;
+const topicCount = 10;
 const catchUpMs = 60_000;
 
 describe(`${lineCount} real lines by ${publishers} publishers over ${topicCount} topics, with processes killed during the run`, () => {
