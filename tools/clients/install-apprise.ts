@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { enginesDir } from '../engines/engines-dir.ts';
-import { installPythonPackages } from './install-python-packages.ts';
+import { installPythonPackages } from '../engines/install-python-packages.ts';
 
 /** A client library for the ntfy API that many programs use: https://pypi.org/project/apprise/ */
 const appriseVersion = '2.2.0';

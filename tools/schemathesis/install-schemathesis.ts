@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { installPythonPackages } from '../clients/install-python-packages.ts';
 import { enginesDir } from '../engines/engines-dir.ts';
+import { installPythonPackages } from '../engines/install-python-packages.ts';
 
 const requirementsFile = join(import.meta.dirname, 'requirements.txt');
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fastDir } from '../engines/fast-dir.ts';
 import { installEngines } from '../engines/install-engines.ts';
+import { installMoto } from '../engines/install-moto.ts';
 import { missingPrograms } from '../engines/missing-programs.ts';
 import { reportProgress } from '../engines/report-progress.ts';
 import { buildPrograms } from '../build/build-programs.ts';
@@ -47,7 +48,9 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
   const resultsDir = mkdtempSync(join(tmpdir(), 'tocsin-test-results-'));
   // Uses an in-memory directory if possible: servers sync on every write and would mostly wait for the disk.
   const filesDir = mkdtempSync(join(fastDir(), 'tocsin-test-files-'));
-  const providing = groups.flat().some(({ engines }) => engines !== undefined) ? timed(provideEngines()) : undefined;
+  const areNeeded = (...kinds: Part['engines'][]) => groups.flat().some(({ engines }) => kinds.includes(engines));
+  const providing = areNeeded('needed', 'used') ? timed(provideEngines()) : undefined;
+  const installing = areNeeded('used') ? installOwnEngines() : undefined;
   const results: PartResult[] = [];
   const notRun: string[] = [];
   let engines: TimedEngines | undefined;
@@ -55,7 +58,7 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
     for (const group of groups) {
       if (signal.aborted) break;
       if (group.some((part) => part.engines)) engines = await providing;
-      if (group.some((part) => part.engines === 'used')) await installOwnEngines();
+      if (group.some((part) => part.engines === 'used')) await installing;
       const isRun = (part: Part) => !(part.engines === 'needed' && engines?.kind === 'missing');
       notRun.push(...group.filter((part) => !isRun(part)).map(({ name }) => name));
       const parts = group.filter((part) => isRun(part) && !(part.checksResults && patterns.length > 0));
@@ -107,7 +110,9 @@ const runFailedAgain = async (parts: Part[], first: PartResult[], options: PartO
  */
 const installOwnEngines = async () => {
   if (missingPrograms().length > 0) return; // the tests report the error
-  await installEngines(reportProgress).catch((error: unknown) => reportProgress(String(error)));
+  await Promise.all([installEngines(reportProgress), installMoto(reportProgress)]).catch((error: unknown) =>
+    reportProgress(String(error)),
+  );
 };
 
 type TimedEngines = ProvidedEngines & { seconds: number };

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { enginesDir } from '../engines/engines-dir.ts';
-import { runProgram } from '../engines/run-program.ts';
-import { withInstallLock } from '../engines/with-install-lock.ts';
+import { enginesDir } from './engines-dir.ts';
+import { runProgram } from './run-program.ts';
+import { withInstallLock } from './with-install-lock.ts';
 
 /**
  * Installs Python packages with pip into the directory, atomically; put the directory into PYTHONPATH. Neither uses nor
