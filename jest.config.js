@@ -1,3 +1,5 @@
+import { embeddedOnly } from './tools/test/embedded-only.ts';
+
 // The projects of the test suite. To run one: `npm run jest -- --selectProjects unit`.
 const base = {
   rootDir: import.meta.dirname,
@@ -51,6 +53,9 @@ const patientFaults = [
   'sink-kill',
 ].map((name) => `/tests/faults/${name}.test.ts`);
 
+/** The files that a run on the cluster leaves out. */
+const leftOut = process.env.TOCSIN_ENGINE === 'cluster' ? [...embeddedOnly].map((file) => `/${file}`) : [];
+
 /** A unit test that measures the effect of thread priorities, which needs a process of normal priority. */
 const prioritized = 'services/api/login-flood.test.ts';
 
@@ -85,14 +90,14 @@ export default {
       ['/shared/drivers/', '\\.engines\\.test\\.ts$', `/${prioritized}`],
     ),
     // Services on the engine that TOCSIN_ENGINE names.
-    part('services', ['services/**/*.engines.test.ts', 'cli/**/*.engines.test.ts']),
+    part('services', ['services/**/*.engines.test.ts', 'cli/**/*.engines.test.ts'], leftOut),
     part('contracts-embedded', ['shared/drivers/*.test.ts', 'shared/drivers/{archive,embedded}/**/*.test.ts']),
     part('contracts-cluster', ['shared/drivers/cluster/**/*.test.ts']),
     {
       ...part(
         'acceptance',
         ['tests/acceptance/**/*.test.ts', 'tests/installations/**/*.test.ts', 'tests/engines/**/*.test.ts'],
-        [`/${attacks}`],
+        [`/${attacks}`, ...leftOut],
       ),
       ...onSharedStack,
     },

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { embeddedOnly } from '../test/embedded-only.ts';
 import { findTestNames } from './find-test-names.ts';
 import { checkResults, readReport } from './check-results.ts';
 import { checkSources } from './check-sources.ts';
@@ -164,13 +165,22 @@ describe('after a run', () => {
     expect(faults(run, 'g › b')).toEqual(['tests/a.test.ts was not run by acceptance-cluster']);
     expect(faults(run, 'g › b', 'tests/c.test.ts')).toEqual([
       'tests/c.test.ts was not run',
-      'names no test that runs on both engines',
+      'names no test that runs on an engine',
     ]);
   });
 
-  test('accepts a test that runs on one engine only in the security section', () => {
+  test('accepts a file that only the embedded engine runs', () => {
+    const [file] = embeddedOnly;
+    const run: [string, ReturnType<typeof report>][] = [
+      ['acceptance-embedded', report(passed('b'), file)],
+      ['acceptance-cluster', report([], 'tests/other.test.ts')],
+    ];
+    expect(faults(run, 'g › b', file)).toEqual([]);
+  });
+
+  test('accepts a test without an engine only in the security section', () => {
     const run: [string, ReturnType<typeof report>][] = [['unit', report(passed('b'))]];
-    expect(faults(run, 'g › b')).toEqual(['names no test that runs on both engines']);
+    expect(faults(run, 'g › b')).toEqual(['names no test that runs on an engine']);
     expect(checkResults(rowIn(securitySection, ['tests/a.test.ts', 'g › b']), new Map(run))).toEqual([]);
   });
 

@@ -1,5 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { embeddedOnly } from './embedded-only.ts';
 import { groups, groupsNamed, parts } from './parts.ts';
 
 test('runs named parts in the order of the suite', () => {
@@ -34,4 +36,9 @@ test('the parts run every project of the Jest configuration and no other', async
   const projects = config.projects.map(({ displayName }) => displayName);
   const named = parts.flatMap((part) => (part.kind === 'jest' ? [part.project] : []));
   expect([...new Set(named)].sort()).toEqual([...projects].sort());
+});
+
+test('every file that runs on the embedded engine only exists', () => {
+  const root = join(import.meta.dirname, '..', '..');
+  expect([...embeddedOnly].filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });

@@ -33,7 +33,8 @@ export const groups: readonly (readonly Part[])[] = [
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
     { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 3 },
     { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
-    { name: 'schemathesis-embedded', kind: 'jest', project: 'schemathesis', env: onEmbedded },
+    // On the cluster, `attacks-cluster` sends random requests.
+    { name: 'schemathesis', kind: 'jest', project: 'schemathesis', env: onEmbedded },
     {
       name: 'types-console',
       kind: 'program',
@@ -61,10 +62,12 @@ export const groups: readonly (readonly Part[])[] = [
       engines: 'needed',
       filesPerCore: 2,
     },
-    { name: 'schemathesis-cluster', kind: 'jest', project: 'schemathesis', env: onCluster, engines: 'needed' },
+  ],
+  // Mostly wait for leases and elections. `lint` computes meanwhile.
+  [
+    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2 },
     { name: 'lint', kind: 'program', args: ['tools/test/lint.ts'], isLowPriority: true },
   ],
-  [{ name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2 }],
   // Depend on timing. Next to other parts, even of the lowest priority, some of them fail.
   [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used' }],
   [{ name: 'proofs', kind: 'program', args: ['tools/proofs/check-proofs.ts'], checksResults: true }],

@@ -1,0 +1,28 @@
+/**
+ * Long test files of code that uses the engine only through its ports: the parsing of requests, pushes to providers,
+ * commands, clients and pages. Both engines pass the contracts of the ports, so these files run on the embedded engine
+ * only. A file whose subject is concurrency, time, an outage or the data of an engine runs on both.
+ */
+export const embeddedOnly: ReadonlySet<string> = new Set([
+  'services/api/account-enumeration.engines.test.ts', // counts the calls of the ports
+  'services/notifier/jobs/read-receipts.engines.test.ts',
+  'services/notifier/push-credentials.engines.test.ts',
+  'services/notifier/push-filters.engines.test.ts',
+  'services/notifier/push-providers.engines.test.ts',
+  'services/notifier/renotify.engines.test.ts',
+  'services/notifier/sending/hold-back.engines.test.ts',
+  'services/notifier/unread-badges.engines.test.ts',
+  'services/retention/lifecycle/lapse-teams.engines.test.ts',
+  'tests/acceptance/bad-input-routes.test.ts',
+  'tests/acceptance/docs-page.test.ts',
+  'tests/acceptance/sizes.test.ts',
+  'tests/acceptance/slow-clients.test.ts',
+  'tests/acceptance/typescript-client.test.ts',
+  'tests/installations/client-commands.test.ts',
+  'tests/installations/console-features.test.ts',
+  'tests/installations/console-web-push.test.ts',
+  'tests/installations/few-descriptors.test.ts',
+  'tests/installations/ntfy-apprise.test.ts',
+  'tests/installations/operator-commands.test.ts',
+  'tests/installations/readme-session.test.ts',
+]);
