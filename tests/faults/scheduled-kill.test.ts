@@ -14,8 +14,11 @@ const kills = Number(process.env['TOCSIN_SCHEDULED_KILLS'] ?? 2);
 const topicCount = 20;
 /** Messages per account, which publishes them one after another, because an account's publishes wait for each other. */
 const perAccount = 100;
-/** From the first publish to the first message: at least the shortest delay, and the time of the publishes. */
-const leadMs = 20_000 + 20 * messageCount;
+/**
+ * From the first publish to the first message: at least the shortest delay, and the time of the publishes. Each of them
+ * takes 75 ms on an overloaded machine.
+ */
+const leadMs = 20_000 + 100 * messageCount;
 /** Between two messages. */
 const gapMs = Math.max(10, Math.ceil(20_000 / messageCount));
 const spreadMs = gapMs * messageCount;

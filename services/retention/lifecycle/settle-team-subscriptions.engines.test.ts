@@ -91,6 +91,9 @@ test('a sweep subscribes a new member whose process died', async () => {
   expect(await usersOf(topic.id)).toEqual([member.userId]);
 });
 
+/** An overloaded machine takes more than 0.1 s for each. */
+const aTransactionPerMember = { timeoutMs: 180_000 };
+
 test('a job subscribes and unsubscribes a large team in several runs', async () => {
   const { documents, jobQueue } = at.engine;
   // More than a run and a page, joined in the same millisecond.
@@ -99,17 +102,19 @@ test('a job subscribes and unsubscribes a large team in several runs', async () 
   expect(await countOf(topic.id)).toBe(50);
   await at.start('1d');
   await jobQueue.add(retentionQueue, [teamSubscriptionJob(newId(), made.id)]);
-  await eventually(async () => expect((await documents.get(teamSubscriptions, made.id))!.pendingSince).toBeNull(), {
-    timeoutMs: 60_000,
-  });
+  await eventually(
+    async () => expect((await documents.get(teamSubscriptions, made.id))!.pendingSince).toBeNull(),
+    aTransactionPerMember,
+  );
   expect(await countOf(topic.id)).toBe(userIds.length);
   await endTeamSubscription(documents, { id: made.id, teamId: team.id, now: at.clock() }, () => []);
   await jobQueue.add(retentionQueue, [teamSubscriptionJob(newId(), made.id)]);
-  await eventually(async () => expect(await documents.get(teamSubscriptions, made.id)).toBeNull(), {
-    timeoutMs: 60_000,
-  });
+  await eventually(
+    async () => expect(await documents.get(teamSubscriptions, made.id)).toBeNull(),
+    aTransactionPerMember,
+  );
   expect(await countOf(topic.id)).toBe(0);
-}, 150_000);
+}, 400_000);
 
 test('a member who leaves while being subscribed keeps no subscription', async () => {
   const { documents } = at.engine;
