@@ -57,29 +57,23 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     return page;
   }
 
-  test.each(['light', 'dark'] as const)('draws the messages by priority in the %s colours', async (colorScheme) => {
-    const page = await openActivity(await withMessages(), { colorScheme });
+  test.each<[string, BrowserContextOptions]>([
+    ['light colours', { colorScheme: 'light' }],
+    ['dark colours', { colorScheme: 'dark' }],
+    ['dark colours and reduced motion', { colorScheme: 'dark', reducedMotion: 'reduce' }],
+  ])('draws the messages by priority on a system with %s, and in a new theme', async (_what, options) => {
+    const page = await openActivity(await withMessages(), options);
     await page.getByText('4 messages in the last 24 hours.').waitFor();
     expect(await legend(page)).toEqual({ Lowest: 1, Low: 0, Default: 2, High: 0, Highest: 1 });
     for (const tone of ['p1', 'p3', 'p5']) await isDrawn(page, tone);
     expect(await pixelsOf(page, 'p4')).toBe(0);
-    await redrawsInNewTheme(page);
-  });
-
-  test('draws a new theme also on a system with reduced motion', async () => {
-    const page = await openActivity(await withMessages(), { reducedMotion: 'reduce' });
-    await isDrawn(page, 'p5');
-    await redrawsInNewTheme(page);
-  });
-
-  /** The sidebar's button changes the theme of an open page: "light" and "dark" follow "system". */
-  async function redrawsInNewTheme(page: Page) {
+    // The sidebar's button changes the theme of an open page: "light" and "dark" follow "system".
     for (const theme of ['light', 'dark']) {
       await page.getByRole('button', { name: 'Theme' }).click();
       await page.getByRole('button', { name: `Theme: ${theme}` }).waitFor();
       await isDrawn(page, 'p5');
     }
-  }
+  });
 
   test('each range shows its buckets in the table, and the URL keeps it', async () => {
     const page = await openActivity(await withMessages());
