@@ -44,9 +44,9 @@ export const enginePairs = [
 
 /**
  * Returns the faults of the rows after a run as sentences. A named test must have passed in every part that contains
- * its file; if `name` matches several tests, all of them. Each row outside of the security section needs a test of
- * `enginePairs`. A group that `describeUnlessMissing` skips because a program is missing is not a fault; with
- * `CI=true` the group itself fails.
+ * its file; if `name` matches several tests, all of them. Each row outside of the security section needs a test that
+ * runs on both engines or whose file is in `embeddedOnly`. A group that `describeUnlessMissing` skips because a program
+ * is missing is not a fault; with `CI=true` the group itself fails.
  */
 export function checkResults(rows: readonly ProofRow[], run: RunResults): string[] {
   return rows.flatMap((row) => {

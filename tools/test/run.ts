@@ -48,9 +48,9 @@ const runSuite = async (groups: Part[][], patterns: string[], signal: AbortSigna
   const resultsDir = mkdtempSync(join(tmpdir(), 'tocsin-test-results-'));
   // Uses an in-memory directory if possible: servers sync on every write and would mostly wait for the disk.
   const filesDir = mkdtempSync(join(fastDir(), 'tocsin-test-files-'));
-  const areNeeded = (...kinds: Part['engines'][]) => groups.flat().some(({ engines }) => kinds.includes(engines));
-  const providing = areNeeded('needed', 'used') ? timed(provideEngines()) : undefined;
-  const installing = areNeeded('used') ? installOwnEngines() : undefined;
+  const needs = new Set(groups.flat().map(({ engines }) => engines));
+  const providing = needs.has('needed') || needs.has('used') ? timed(provideEngines()) : undefined;
+  const installing = needs.has('used') ? installOwnEngines() : undefined;
   const results: PartResult[] = [];
   const notRun: string[] = [];
   let engines: TimedEngines | undefined;
