@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { History } from '@tocsin/shared/operations/messages/history.ts';
-import { newId, newTopic } from '@tocsin/shared/testing/builders.ts';
-import { engineUnderTest, openOwnEngine } from '@tocsin/shared/testing/test-engine.ts';
+import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
+import { engineUnderTest, openOwnEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { Directory } from '../directory/directory.ts';
 import { openStream, type StreamDeps } from './open-stream.ts';
 import { OpenStreams } from './open-streams.ts';
@@ -17,13 +18,14 @@ const log = openLogger('test', 'silent');
 const topics = [newTopic(newId()), newTopic(newId())].map((topic) => ({ ...topic, version: 1 }));
 
 let own: Closers;
+let engine: Engine;
 let deps: StreamDeps;
 /** The feeds in use. */
 let inUse: number;
 
 beforeEach(async () => {
   own = closers();
-  const { engine } = await openOwnEngine(own);
+  ({ engine } = await openOwnEngine(own));
   const directory = new Directory({ ...engine, log });
   own.add(await directory.start());
   const history = new History(engine.messages, Date.now);
@@ -68,7 +70,7 @@ class TakingSink implements StreamSink {
   isClosed = false;
 
   ready(): void {}
-  deliver(): void {}
+  deliver: StreamSink['deliver'] = () => undefined;
   position(): void {}
   ping(): void {}
   drained = () => Promise.resolve();
@@ -142,4 +144,31 @@ test('an ended stream releases its slot and its feeds', async () => {
   sinks[0]!.close();
   expect([deps.streams.size, inUse]).toEqual([49, 98]);
   await open();
+});
+
+test('a stream from before the messages in memory reads history, but not the last offset of the topic', async () => {
+  const topic = topics[0]!;
+  const messages = ['one', 'two', 'three'].map((message) => newMessage(topic.id, { message }));
+  for (const message of messages) await publish(engine, topic, message);
+  const [first, ...others] = await deps.history.newest(topic, messages.length);
+  const sink = new TakingSink();
+  const delivered: string[] = [];
+  sink.deliver = ({ messageId }) => void delivered.push(messageId);
+  const unread = () => Promise.reject(new Error('read the last offset'));
+  await openStream(
+    { ...deps, history: { lastOffset: unread } as unknown as History },
+    {
+      caller: anonymous,
+      openSink: () => sink,
+      credential: null,
+      managedTopics: new Set(),
+      isComposite: false,
+      filter: null,
+      ready: {},
+      topics: [{ topic, position: { after: first!.offset, isExact: true, expiresAt: null }, positionId: first!.id }],
+      authorize: () => Promise.resolve(null),
+    },
+  );
+  expect(delivered).toEqual(others.map(({ id }) => id));
+  sink.close();
 });

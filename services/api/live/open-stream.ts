@@ -175,8 +175,7 @@ async function findStart(
   if (position !== null) {
     if (position.expiresAt !== null)
       feed.notePlace(positionId!, { offset: position.after, expiresAt: position.expiresAt });
-    const top = feed.reaches(position.after) ? feed.last : await deps.history.lastOffset(topic.id);
-    return { after: position.after, mustRead: position.after < top, id: positionId! };
+    return { after: position.after, mustRead: position.after < feed.last, id: positionId! };
   }
   const last = await deps.history.lastOffset(topic.id);
   const known = feed.newestAt(last, deps.clock());
