@@ -1,4 +1,5 @@
 import type { Admin } from 'kafkajs';
+import { isNotConnected } from './is-not-connected.ts';
 import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
 import { within } from '../../../async/within.ts';
 
@@ -24,14 +25,14 @@ export class KafkaAdmin {
     this.#connection = connection;
   }
 
-  /** Runs the work with a time limit, and retries once on a new connection. */
+  /** Runs the work with a time limit, and retries once on a new connection, unless the brokers refuse connections. */
   async call<T>(work: (admin: Admin) => Promise<T>, timeoutMs: number): Promise<T> {
     const deadline = performance.now() + timeoutMs;
     try {
       return await this.#attempt(work, timeoutMs);
     } catch (error) {
       const left = deadline - performance.now();
-      if (left < timeoutMs / 4) throw error;
+      if (isNotConnected(error) || left < timeoutMs / 4) throw error;
       return await this.#attempt(work, left);
     }
   }
