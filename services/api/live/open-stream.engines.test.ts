@@ -150,7 +150,8 @@ test('a stream from before the messages in memory reads history, but not the las
   const topic = topics[0]!;
   const messages = ['one', 'two', 'three'].map((message) => newMessage(topic.id, { message }));
   for (const message of messages) await publish(engine, topic, message);
-  const [first, ...others] = await deps.history.newest(topic, messages.length);
+  const [first, ...others] = await engine.messages.newest(topic.id, { limit: messages.length, now: Date.now() });
+  await engine.messages.moveWatermark(topic.partition, others.at(-1)!.offset);
   const sink = new TakingSink();
   const delivered: string[] = [];
   sink.deliver = ({ messageId }) => void delivered.push(messageId);
