@@ -152,11 +152,6 @@ export class TopicFeed {
     if (offset === this.#last) this.#newest = newest === null ? null : withoutContent(newest);
   }
 
-  /** Whether all records after the offset, except future ones, are known without the store. */
-  reaches(offset: number): boolean {
-    return this.#recent.reaches(offset);
-  }
-
   /**
    * Returns the first messages after the offset as in history, at least up to the feed's offset at the time of the
    * call: from memory if possible. Throws `unavailable`.
