@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Caller } from '@tocsin/shared/domain/accounts/caller.ts';
+import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { openLogger } from '@tocsin/shared/platform/logger.ts';
@@ -7,7 +8,7 @@ import { History } from '@tocsin/shared/operations/messages/history.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import { engineUnderTest, openOwnEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
 import { Directory } from '../directory/directory.ts';
-import { openStream, type StreamDeps } from './open-stream.ts';
+import { openStream, type StreamDeps, type StreamTopic } from './open-stream.ts';
 import { OpenStreams } from './open-streams.ts';
 import { StreamFilters } from './filtering/stream-filters.ts';
 import { StreamBudget } from './stream-budget.ts';
@@ -91,8 +92,14 @@ class TakingSink implements StreamSink {
 
 const anonymous: Caller = { kind: 'anonymous', address: '192.0.2.1' };
 
-/** Opens a stream of both topics with the sink of `openSink`. */
-function open(openSink: () => StreamSink = () => new TakingSink(), caller = anonymous): Promise<void> {
+const fromNow = (topic: Topic): StreamTopic => ({ topic, position: null, positionId: null });
+
+/** Opens a stream with the sink of `openSink`; by default of both topics, live. */
+function open(
+  openSink: () => StreamSink = () => new TakingSink(),
+  caller = anonymous,
+  starts = topics.map(fromNow),
+): Promise<void> {
   return openStream(deps, {
     caller,
     openSink,
@@ -101,7 +108,7 @@ function open(openSink: () => StreamSink = () => new TakingSink(), caller = anon
     isComposite: true,
     filter: null,
     ready: {},
-    topics: topics.map((topic) => ({ topic, position: null, positionId: null })),
+    topics: starts,
     authorize: () => Promise.resolve(null),
   });
 }
@@ -156,20 +163,9 @@ test('a stream from before the messages in memory reads history, but not the las
   const delivered: string[] = [];
   sink.deliver = ({ messageId }) => void delivered.push(messageId);
   const unread = () => Promise.reject(new Error('read the last offset'));
-  await openStream(
-    { ...deps, history: { lastOffset: unread } as unknown as History },
-    {
-      caller: anonymous,
-      openSink: () => sink,
-      credential: null,
-      managedTopics: new Set(),
-      isComposite: false,
-      filter: null,
-      ready: {},
-      topics: [{ topic, position: { after: first!.offset, isExact: true, expiresAt: null }, positionId: first!.id }],
-      authorize: () => Promise.resolve(null),
-    },
-  );
+  deps = { ...deps, history: { lastOffset: unread } as unknown as History };
+  const position = { after: first!.offset, isExact: true, expiresAt: null };
+  await open(() => sink, anonymous, [{ topic, position, positionId: first!.id }]);
   expect(delivered).toEqual(others.map(({ id }) => id));
   sink.close();
 });
