@@ -1,6 +1,12 @@
 import type { Admin } from 'kafkajs';
 import { isNotConnected } from './is-not-connected.ts';
-import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
+import {
+  kafkaClient,
+  kafkaRetryPauses,
+  type KafkaClient,
+  type KafkaClientOptions,
+  type KafkaContext,
+} from './kafka-client.ts';
 import { within } from '../../../async/within.ts';
 
 /** A partition's first broker offset, and the one after its last. */
@@ -18,11 +24,13 @@ interface AdminConnection {
 /** An admin client that is created on demand and recreated after a failure. */
 export class KafkaAdmin {
   readonly #connection: KafkaContext;
+  readonly #options: Pick<KafkaClientOptions, 'retries'>;
   #connected: AdminConnection | undefined;
   #closed = false;
 
-  constructor(connection: KafkaContext) {
+  constructor(connection: KafkaContext, options: Pick<KafkaClientOptions, 'retries'> = {}) {
     this.#connection = connection;
+    this.#options = options;
   }
 
   /** Runs the work with a time limit, and retries once on a new connection, unless the brokers refuse connections. */
@@ -74,7 +82,7 @@ export class KafkaAdmin {
   }
 
   #open(requestTimeoutMs: number): AdminConnection {
-    const client = kafkaClient(this.#connection, { requestTimeoutMs });
+    const client = kafkaClient(this.#connection, { ...this.#options, requestTimeoutMs });
     const admin = client.kafka.admin({ retry: { ...kafkaRetryPauses, retries: 2 } });
     return { client, admin, connected: admin.connect() };
   }

@@ -29,7 +29,10 @@ export interface KafkaClient {
 
 export interface KafkaClientOptions {
   readonly requestTimeoutMs: number;
-  /** The number of retries, each with the next broker, before a connection attempt fails. Default 2. */
+  /**
+   * The number of retries before a request for metadata or a connection attempt fails. A connection attempt asks each
+   * broker at least once. Default 2.
+   */
   readonly retries?: number;
 }
 
@@ -60,7 +63,7 @@ export function kafkaClient(
     requestTimeout: requestTimeoutMs,
     ...(connection.tls === undefined ? {} : { ssl: { ...connection.tls } }),
     ...(connection.sasl === undefined ? {} : { sasl: connection.sasl as SASLOptions }),
-    retry: { ...kafkaRetryPauses, retries: Math.max(retries, brokers.length) },
+    retry: { ...kafkaRetryPauses, retries: Math.max(retries, brokers.length - 1) },
     logLevel: connection.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,
     logCreator: () => connection.clientLog,
     socketFactory: ({ host, port, ssl, onConnect }) => {

@@ -31,7 +31,8 @@ export class KafkaLeaders {
   #isClosed = false;
 
   constructor(context: KafkaContext, topic: string) {
-    this.#admin = new KafkaAdmin(context);
+    // No retries: publishes that find no leader wait for each refresh.
+    this.#admin = new KafkaAdmin(context, { retries: 0 });
     this.#topic = topic;
   }
 

@@ -199,7 +199,8 @@ export class KafkaSender {
   }
 
   async #connect(): Promise<SenderConnection> {
-    const client = kafkaClient(this.#connection, { requestTimeoutMs: sendTimeoutMs });
+    // No retries: a publish would wait for them, and a new connection is opened after each failure.
+    const client = kafkaClient(this.#connection, { requestTimeoutMs: sendTimeoutMs, retries: 0 });
     const producer = client.kafka.producer({
       idempotent: false,
       allowAutoTopicCreation: false,
