@@ -49,6 +49,8 @@ COPY clients clients
 COPY --from=build /app/console/dist console/dist
 # Without a build of exactly these sources, the programs run from the sources.
 COPY --from=build /app/dist dist
+# npm links only files that exist, and cli was not there yet. For `npx tocsin` in a container.
+RUN ln -s ../@tocsin/cli/main.ts node_modules/.bin/tocsin
 # Node keeps a cache per user, so the runtime user fills it; afterwards only root can write it.
 RUN mkdir -p -m 777 "$NODE_COMPILE_CACHE"
 USER node

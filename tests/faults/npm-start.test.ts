@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { expect, test } from '@jest/globals';
@@ -31,7 +31,9 @@ test('SIGTERM to the npm process alone stops the server of `npm start`', async (
   }
 });
 
-test('`npx tocsin` prints no engine warning on any Node that npm runs on', async () => {
+test('`npx tocsin` runs the installed program, without an engine warning on any Node that npm runs on', async () => {
+  // Without this link, npm would first compare all installed packages with the lockfile, which takes a second.
+  expect(realpathSync(join(root, 'node_modules/.bin/tocsin'))).toBe(join(root, 'cli/main.ts'));
   // The PATH of a user, without node_modules/.bin, so that npm may run on a Node older than Tocsin's.
   const PATH = process.env['PATH']!.split(delimiter)
     .filter((entry) => !entry.includes('node_modules'))
@@ -43,6 +45,7 @@ test('`npx tocsin` prints no engine warning on any Node that npm runs on', async
   });
   let errors = '';
   npx.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  await once(npx, 'close');
+  const [code] = (await once(npx, 'close')) as [number];
   expect(errors).not.toContain('EBADENGINE');
+  expect(code).toBe(0);
 });
