@@ -62,4 +62,4 @@ EXPOSE 8080
 # Checks that the process responds; an orchestrator may replace a container that does not. /health/ready also checks the
 # engines.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.METRICS_PORT || process.env.PORT || 8080) + '/health/live').then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "services/api/main.ts"]
+CMD ["node", "--min-semi-space-size=16", "services/api/main.ts"]

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
+import { nodeFlags } from '../stack/start-stack.ts';
 import type { Target } from './target.ts';
 
 const startMsMax = 30_000;
-/** KafkaJS causes this warning. */
-const nodeFlags = ['--disable-warning=TimeoutNegativeWarning'];
+/** KafkaJS causes the warning. The others are those of Tocsin's API. */
+const floorFlags = ['--disable-warning=TimeoutNegativeWarning', ...nodeFlags['api']!];
 
 /**
  * Starts a server that Tocsin is compared with. Throws if it does not report its port in time.
@@ -19,7 +20,7 @@ export async function startFloor(
   file: 'bare-server.ts' | 'bare-broadcaster.ts' | 'express-server.ts' | 'cluster-floor.ts',
   { argument = {}, engines = {} }: { argument?: object; engines?: Readonly<Record<string, number>> } = {},
 ): Promise<Target> {
-  const child = spawn(process.execPath, [...nodeFlags, join(import.meta.dirname, file), JSON.stringify(argument)], {
+  const child = spawn(process.execPath, [...floorFlags, join(import.meta.dirname, file), JSON.stringify(argument)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', KAFKAJS_NO_PARTITIONER_WARNING: '1' },
   });

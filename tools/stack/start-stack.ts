@@ -51,16 +51,26 @@ export type ClusterLayout = 'services' | 'nodes' | 'single';
 
 const workerServices = ['fanout', 'notifier', 'retention'];
 
-/** Node options of a service. */
+/**
+ * In MB. Node starts with 1 MB and increases it only while many objects survive. With 16, a publish takes 6 % less CPU
+ * time.
+ */
+const youngGeneration = ['--min-semi-space-size=16'];
+
+/** Node options by server; `tocsin` is a process of `npm start`. */
 export const nodeFlags: Readonly<Record<string, readonly string[]>> = {
+  tocsin: youngGeneration,
+  api: youngGeneration,
   notifier: ['--max-semi-space-size=32', '--max-old-space-size=512'],
 };
+
+const argsOf = (server: string, ...args: readonly string[]): string[] => [...(nodeFlags[server] ?? []), ...args];
 
 /** Starts one process on one file. */
 export function startEmbeddedStack(options: StackOptions = {}): Promise<Stack> {
   const place = placeOf(options);
   const env = { DATA_DIR: join(place.dir, 'data'), ...options.env };
-  return startAll('embedded', place, { all: env }, { tocsin: ['cli/main.ts', 'serve'] });
+  return startAll('embedded', place, { all: env }, { tocsin: argsOf('tocsin', 'cli/main.ts', 'serve') });
 }
 
 /** The number of processes of services other than the API. */
@@ -78,13 +88,13 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
     ...options.env,
   };
   if (options.layout === 'single')
-    return startAll('cluster', place, { all: env }, { tocsin: ['cli/main.ts', 'serve'] });
+    return startAll('cluster', place, { all: env }, { tocsin: argsOf('tocsin', 'cli/main.ts', 'serve') });
   const api = Array.from(
     { length: options.apiNodes ?? 2 },
-    (_, index) => [`api${index + 1}`, ['services/api/main.ts']] as const,
+    (_, index) => [`api${index + 1}`, argsOf('api', 'services/api/main.ts')] as const,
   );
   if (options.layout === 'nodes') {
-    const workers = ['workers', ['cli/main.ts', 'serve']] as const;
+    const workers = ['workers', argsOf('tocsin', 'cli/main.ts', 'serve')] as const;
     return startAll(
       'cluster',
       place,
@@ -96,7 +106,7 @@ export function startClusterStack(options: ClusterOptions): Promise<Stack> {
     Array.from({ length: count - 1 }, (_, index) => [`${service}${index + 2}`, service]),
   );
   const workers = [...workerServices.map((name) => [name, name]), ...more].map(
-    ([name, service]) => [name!, [...(nodeFlags[service!] ?? []), `services/${service}/main.ts`]] as const,
+    ([name, service]) => [name!, argsOf(service!, `services/${service}/main.ts`)] as const,
   );
   const names = workers.map(([name]) => name);
   return startAll(

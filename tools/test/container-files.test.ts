@@ -72,6 +72,14 @@ test('runs every service in its own container with the Node options of the tests
   expect(commands).toEqual(services.map((name) => ['node', ...(nodeFlags[name] ?? []), `services/${name}/main.ts`]));
 });
 
+test('`npm start` and the image have the Node options of the tests', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: { start: string } };
+  expect(scripts.start).toContain(`exec node ${nodeFlags['tocsin']!.join(' ')} `);
+  expect(read('Dockerfile')).toContain(
+    `CMD ${JSON.stringify(['node', ...nodeFlags['api']!, 'services/api/main.ts']).replaceAll(',', ', ')}\n`,
+  );
+});
+
 test('the image installs the packages of every workspace that the lockfile names', () => {
   const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { link?: boolean }> };
   const workspaces = Object.keys(lock.packages).filter((path) => path !== '' && !path.includes('node_modules/'));
