@@ -32,7 +32,7 @@ test('SIGTERM to the npm process alone stops the server of `npm start`', async (
 });
 
 test('`npx tocsin` runs the installed program, without an engine warning on any Node that npm runs on', async () => {
-  // Without this link, npm would first compare all installed packages with the lockfile, which takes a second.
+  // A link of a workspace. For a bin of the root package, npm would compare all installed packages with the lockfile.
   expect(realpathSync(join(root, 'node_modules/.bin/tocsin'))).toBe(join(root, 'cli/main.ts'));
   // The PATH of a user, without node_modules/.bin, so that npm may run on a Node older than Tocsin's.
   const PATH = process.env['PATH']!.split(delimiter)

@@ -57,7 +57,7 @@ const workerServices = ['fanout', 'notifier', 'retention'];
  */
 const youngGeneration = ['--min-semi-space-size=16'];
 
-/** Node options by server; `tocsin` is a process of `npm start`. */
+/** Node options by server; `tocsin` is a process of `tocsin serve`. */
 export const nodeFlags: Readonly<Record<string, readonly string[]>> = {
   tocsin: youngGeneration,
   api: youngGeneration,

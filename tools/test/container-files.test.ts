@@ -72,12 +72,13 @@ test('runs every service in its own container with the Node options of the tests
   expect(commands).toEqual(services.map((name) => ['node', ...(nodeFlags[name] ?? []), `services/${name}/main.ts`]));
 });
 
-test('`npm start` and the image have the Node options of the tests', () => {
+test('`npm start`, the systemd unit and the image have the Node options of the tests', () => {
+  const options = nodeFlags['tocsin']!.join(' ');
   const { scripts } = JSON.parse(read('package.json')) as { scripts: { start: string } };
-  expect(scripts.start).toContain(`exec node ${nodeFlags['tocsin']!.join(' ')} `);
-  expect(read('Dockerfile')).toContain(
-    `CMD ${JSON.stringify(['node', ...nodeFlags['api']!, 'services/api/main.ts']).replaceAll(',', ', ')}\n`,
-  );
+  expect(scripts.start).toContain(`exec node ${options} `);
+  expect(read('deploy/tocsin.service')).toContain(`/node ${options} `);
+  const [, command] = /^CMD (.+)$/m.exec(read('Dockerfile'))!;
+  expect(JSON.parse(command!)).toEqual(['node', ...nodeFlags['api']!, 'services/api/main.ts']);
 });
 
 test('the image installs the packages of every workspace that the lockfile names', () => {
