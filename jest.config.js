@@ -18,7 +18,7 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
 });
 
 /** Black-box tests leave open only the kept-alive connections of their client, which close after a few seconds. */
-const blackBox = { testEnvironment: 'node' };
+const blackBox = { testEnvironment: '<rootDir>/tools/jest/plain-context-environment.cjs' };
 
 /** Fault tests that do not depend on timing and can run concurrently. */
 const patientFaults = [

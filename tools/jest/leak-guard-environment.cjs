@@ -1,7 +1,7 @@
 // Jest's Node environment with a leak guard: a test file that leaves a handle open (a timer, socket, server or child
 // process) fails. Jest alone detects this only when it runs files sequentially, and then hangs. An open handle of Jest
 // itself (a timer, when it runs files sequentially) can hide one leak of that kind.
-const { TestEnvironment } = require('jest-environment-node');
+const PlainContextEnvironment = require('./plain-context-environment.cjs');
 
 // Closing sockets and killed child processes need some time, more on a loaded machine.
 const settleMsDefault = 5_000;
@@ -17,7 +17,7 @@ const countAlive = () => {
 const beyond = (before) =>
   [...countAlive()].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => kind);
 
-module.exports = class LeakGuardEnvironment extends TestEnvironment {
+module.exports = class LeakGuardEnvironment extends PlainContextEnvironment {
   constructor(config, context) {
     super(config, context);
     this.settleMsMax = config.projectConfig.testEnvironmentOptions.settleMsMax ?? settleMsDefault;

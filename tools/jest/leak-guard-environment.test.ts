@@ -18,7 +18,7 @@ const environment = join(import.meta.dirname, 'leak-guard-environment.cjs');
 const runTestFile = (code: string) => {
   writeFileSync(join(dir, 'some.test.js'), code);
   const results = join(dir, 'results.json');
-  const config = { rootDir: dir, testEnvironment: environment, testEnvironmentOptions: { lateWritesMsMax: 100 } };
+  const config = { rootDir: dir, testEnvironment: environment, testEnvironmentOptions: { settleMsMax: 100 } };
   const args = [jest, '--config', JSON.stringify(config), '--forceExit', '--json', `--outputFile=${results}`];
   // Through pipes, as on CI: the first print opens a pipe handle.
   spawnSync(process.execPath, args, { stdio: 'pipe' });
