@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { anyCharacter } from '@tocsin/shared/testing/any-character.ts';
 import fc from 'fast-check';
 import { digestContent, type DigestPart } from './digest-content.ts';
 
@@ -46,7 +47,7 @@ test('shows the five newest messages and ten topics, and cuts long titles', () =
 });
 
 test('any messages fit into the providers’ limit', () => {
-  const text = fc.string({ unit: 'binary', maxLength: 400 });
+  const text = fc.string({ unit: anyCharacter, maxLength: 400 });
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.stringMatching(/^[a-z0-9_-]{1,64}$/), fc.option(text), text), {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { StoredMessage } from '@tocsin/shared/domain/messages/message.ts';
 import { noExtras, type MessageAction } from '@tocsin/shared/domain/messages/message-extras.ts';
+import { anyCharacter } from '@tocsin/shared/testing/any-character.ts';
 import fc from 'fast-check';
 import { cutText, pushContent, replacementContent } from './push-payload.ts';
 
@@ -111,7 +112,7 @@ describe('the content of a push', () => {
   });
 
   test('fits the provider’s byte limit for any text, link and actions', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 4_000, size: 'max' });
+    const text = fc.string({ unit: anyCharacter, maxLength: 4_000, size: 'max' });
     const tags = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64, size: 'max' }), {
       maxLength: 20,
       size: 'max',
