@@ -84,17 +84,13 @@ const projectId = 'tocsin-simulated';
 const clientEmail = `pusher@${projectId}.iam.gserviceaccount.com`;
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 
-/** Shared by the simulators of a process, because generating a key takes 0.1 s of CPU time. */
-let keyPair: ReturnType<typeof generateKeyPair> | undefined;
-
 /**
  * A server with FCM's HTTP v1 API (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send) over
  * HTTP/2 without TLS, and a server that issues access tokens like Google for service accounts
  * (https://developers.google.com/identity/protocols/oauth2/service-account). `fcm-message.ts` checks the messages.
  */
 export async function startFcmSimulator(options: FcmOptions = {}): Promise<FcmSimulator> {
-  keyPair ??= generateKeyPair('RS256', { extractable: true });
-  const { publicKey, privateKey } = await keyPair;
+  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const state: State = {
     options,
     publicKey,
