@@ -4,10 +4,10 @@ import { embeddedOnly } from './tools/test/embedded-only.ts';
 const base = {
   rootDir: import.meta.dirname,
   testEnvironment: '<rootDir>/tools/jest/leak-guard-environment.cjs',
-  extensionsToTreatAsEsm: ['.ts'],
+  runtime: '<rootDir>/tools/jest/native-runtime.cjs',
+  transform: {}, // Node strips the types
   // A second package of the same name, and the built programs.
   modulePathIgnorePatterns: ['<rootDir>/clients/typescript/dist/', '<rootDir>/dist/'],
-  transform: { '\\.ts$': '<rootDir>/tools/jest/strip-types.cjs' },
 };
 
 const part = (name, testMatch, testPathIgnorePatterns = []) => ({
@@ -18,7 +18,7 @@ const part = (name, testMatch, testPathIgnorePatterns = []) => ({
 });
 
 /** Black-box tests leave open only the kept-alive connections of their client, which close after a few seconds. */
-const blackBox = { testEnvironment: '<rootDir>/tools/jest/plain-context-environment.cjs' };
+const blackBox = { testEnvironment: '<rootDir>/tools/jest/native-environment.cjs' };
 
 /** Fault tests that do not depend on timing and can run concurrently. */
 const patientFaults = [

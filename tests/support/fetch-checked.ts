@@ -2,10 +2,12 @@ import { OpenApiChecker, type Document } from '../conformance/openapi-checker.ts
 import { testStack } from './stack.ts';
 
 const pagePath = /^\/(console|docs|assets)(\/|$)|^\/admin$/;
+/** Loaded before the environment of the suite replaces `fetch`. */
+const plainFetch = globalThis.fetch;
 let checker: Promise<OpenApiChecker> | undefined;
 
 async function loadChecker(): Promise<OpenApiChecker> {
-  const answer = await fetch(`${testStack().urls[0]}/openapi.json`);
+  const answer = await plainFetch(`${testStack().urls[0]}/openapi.json`);
   return new OpenApiChecker((await answer.json()) as Document);
 }
 
@@ -14,7 +16,7 @@ async function loadChecker(): Promise<OpenApiChecker> {
  * throws on an undocumented status, header, content type or body.
  */
 export const fetchChecked: typeof fetch = async (input, init) => {
-  const answer = await fetch(input, init);
+  const answer = await plainFetch(input, init);
   const request = input instanceof Request ? input : undefined;
   const method = init?.method ?? request?.method ?? 'GET';
   const url = new URL(request?.url ?? String(input));

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Tier } from '@tocsin/shared/domain/accounts/tiers.ts';
 import type { User } from '@tocsin/shared/domain/accounts/user.ts';
-import type { OperatorStore } from '@tocsin/shared/open-engine.ts';
+import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
+import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
+import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { whenAvailable } from '@tocsin/shared/testing/when-available.ts';
-import { StaleVersion, UniqueKeyViolation, type Documents } from '@tocsin/shared/ports/documents.ts';
 import { users } from '@tocsin/shared/collections/users.ts';
 
 /** The running installation that the tests talk to. */
@@ -34,43 +35,8 @@ export function testStack(): TestStack {
 
 /** Opens the stack's document store, to create states that no endpoint creates. Close it in afterAll. */
 export async function openStackDocuments(stack: Pick<TestStack, 'env'> = testStack()): Promise<OperatorStore> {
-  const { openDocumentsOfWorker } = globalThis as { openDocumentsOfWorker?: typeof openStackDocuments };
-  if (openDocumentsOfWorker !== undefined) {
-    const store = await openDocumentsOfWorker(stack);
-    return { ...store, documents: withOwnErrors(store.documents) };
-  }
-  // Loaded lazily: acceptance files get them from their worker, see worker-environment.cjs.
-  const [{ openDocuments }, { loadConfig }, { openLogger: openLogger }] = await Promise.all([
-    import('@tocsin/shared/open-engine.ts'),
-    import('@tocsin/shared/platform/load-config.ts'),
-    import('@tocsin/shared/platform/logger.ts'),
-  ]);
   const config = loadConfig({ ...stack.env }, '/nonexistent');
   return whenAvailable(() => openDocuments(config, openLogger('test', 'silent')));
-}
-
-/**
- * The documents opened by the worker, with errors converted to this file's classes, because Jest loads modules per
- * file.
- */
-function withOwnErrors(documents: Documents): Documents {
-  const ownClass: Readonly<Record<string, object>> = {
-    StaleVersion: StaleVersion.prototype,
-    UniqueKeyViolation: UniqueKeyViolation.prototype,
-  };
-  const asOwn = (error: Error): never => {
-    throw error.name in ownClass ? Object.setPrototypeOf(error, ownClass[error.name]!) : error;
-  };
-  const methods = Object.entries(documents).map(([name, method]) => [
-    name,
-    (...args: unknown[]) => {
-      const result: unknown = (method as (...args: unknown[]) => unknown).apply(documents, args);
-      return result !== null && typeof result === 'object' && 'catch' in result
-        ? (result as Promise<unknown>).catch(asOwn)
-        : result;
-    },
-  ]);
-  return Object.fromEntries(methods) as unknown as Documents;
 }
 
 export interface Answer {

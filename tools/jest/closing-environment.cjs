@@ -1,10 +1,10 @@
-const PlainContextEnvironment = require('./plain-context-environment.cjs');
+const NativeEnvironment = require('./native-environment.cjs');
 
 /**
- * Jest's Node environment that runs the outermost `afterAll` hooks of each file. Jest leaves them out if the file skips
+ * An environment that runs the outermost `afterAll` hooks of each file. Jest leaves them out if the file skips
  * all its tests, and what the file started while it loaded, such as a server, would keep the run from ending.
  */
-module.exports = class ClosingEnvironment extends PlainContextEnvironment {
+module.exports = class ClosingEnvironment extends NativeEnvironment {
   hasRun = false;
 
   async handleTestEvent(event, { rootDescribeBlock }) {

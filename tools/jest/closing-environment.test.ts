@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 const jest = join(import.meta.dirname, '..', '..', 'node_modules', 'jest', 'bin', 'jest.js');
 const testEnvironment = join(import.meta.dirname, 'closing-environment.cjs');
+const runtime = join(import.meta.dirname, 'native-runtime.cjs');
 
 test.each(['test.skip', 'test'])('runs afterAll once in a file whose only test is declared by %s', (declare) => {
   const dir = mkdtempSync(join(tmpdir(), 'tocsin-closing-test-'));
@@ -16,7 +17,7 @@ test.each(['test.skip', 'test'])('runs afterAll once in a file whose only test i
       join(dir, 'some.test.js'),
       `afterAll(() => require('node:fs').appendFileSync(${closed}, 'x'));\n${declare}('one', () => {});`,
     );
-    spawnSync(process.execPath, [jest, '--config', JSON.stringify({ rootDir: dir, testEnvironment })]);
+    spawnSync(process.execPath, [jest, '--config', JSON.stringify({ rootDir: dir, testEnvironment, runtime })]);
     expect(readFileSync(join(dir, 'closed'), 'utf8')).toBe('x');
   } finally {
     rmSync(dir, { recursive: true });

@@ -1,7 +1,7 @@
-// Jest's Node environment with a leak guard: a test file that leaves a handle open (a timer, socket, server or child
-// process) fails. Jest alone detects this only when it runs files sequentially, and then hangs. An open handle of Jest
-// itself (a timer, when it runs files sequentially) can hide one leak of that kind.
-const PlainContextEnvironment = require('./plain-context-environment.cjs');
+// An environment with a leak guard: a test file that leaves a handle open (a timer, socket, server or child process)
+// fails. Jest alone detects this only when it runs files sequentially, and then hangs. An open handle of Jest itself
+// (a timer, when it runs files sequentially) can hide one leak of that kind.
+const NativeEnvironment = require('./native-environment.cjs');
 
 // Closing sockets and killed child processes need some time, more on a loaded machine.
 const settleMsDefault = 5_000;
@@ -17,7 +17,7 @@ const countAlive = () => {
 const beyond = (before) =>
   [...countAlive()].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => kind);
 
-module.exports = class LeakGuardEnvironment extends PlainContextEnvironment {
+module.exports = class LeakGuardEnvironment extends NativeEnvironment {
   constructor(config, context) {
     super(config, context);
     this.settleMsMax = config.projectConfig.testEnvironmentOptions.settleMsMax ?? settleMsDefault;
@@ -25,7 +25,7 @@ module.exports = class LeakGuardEnvironment extends PlainContextEnvironment {
 
   async setup() {
     await super.setup();
-    // Opened by the first print, or by Jest for the first file that imports `node:process`: not a leak of the file.
+    // Opened by the first print or read: not a leak of the file.
     void process.stdin;
     void process.stdout;
     void process.stderr;

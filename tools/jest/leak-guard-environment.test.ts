@@ -12,13 +12,14 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }));
 
 const jest = join(import.meta.dirname, '..', '..', 'node_modules', 'jest', 'bin', 'jest.js');
-const environment = join(import.meta.dirname, 'leak-guard-environment.cjs');
+const testEnvironment = join(import.meta.dirname, 'leak-guard-environment.cjs');
+const runtime = join(import.meta.dirname, 'native-runtime.cjs');
 
 /** Runs Jest on one file with this code, with forceExit because open handles would keep it running. */
 const runTestFile = (code: string) => {
   writeFileSync(join(dir, 'some.test.js'), code);
   const results = join(dir, 'results.json');
-  const config = { rootDir: dir, testEnvironment: environment, testEnvironmentOptions: { settleMsMax: 100 } };
+  const config = { rootDir: dir, testEnvironment, runtime, testEnvironmentOptions: { settleMsMax: 100 } };
   const args = [jest, '--config', JSON.stringify(config), '--forceExit', '--json', `--outputFile=${results}`];
   // Through pipes, as on CI: the first print opens a pipe handle.
   spawnSync(process.execPath, args, { stdio: 'pipe' });

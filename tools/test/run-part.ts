@@ -38,15 +38,6 @@ export type PartOptions = {
 /** The slowest part takes a few minutes on two cores. */
 const timeoutMs = 30 * 60_000;
 
-const jestArgs = [
-  '--experimental-vm-modules',
-  // In MB. Jest's workers load modules for each test file. Growing the heap in small steps costs a tenth of their CPU
-  // time.
-  '--initial-heap-size=1024',
-  '--disable-warning=ExperimentalWarning',
-  '--disable-warning=TimeoutNegativeWarning',
-];
-
 /**
  * Runs one part, streams its output, and returns its counts. A failed program and a run without results count
  * as one failure.
@@ -75,7 +66,7 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
 export const resultsFileOf = (partName: string, resultsDir: string): string => join(resultsDir, `${partName}.json`);
 
 const jestCommand = (part: Extract<Part, { kind: 'jest' }>, resultsFile: string, patterns: string[]) => [
-  ...jestArgs,
+  '--disable-warning=TimeoutNegativeWarning',
   'node_modules/jest/bin/jest.js',
   // Before --selectProjects, which would parse the patterns as projects.
   ...patterns,
