@@ -134,6 +134,30 @@ test('loads the version of a package that the workspace has', () => {
   expect(run('cli/main.ts')).toEqual(['shared 2', 'cli 1']);
 });
 
+test('lets packages find the files next to their own', () => {
+  write('node_modules/native/package.json', '{}');
+  write('node_modules/native/lib/index.js', 'exports.files = [__dirname, __filename];');
+  write('node_modules/native/index.js', `module.exports = require('./lib/index.js');`);
+  write('shared/part.ts', `import native from 'native'; console.log(native.files.join());`);
+  const folder = join(root, 'node_modules/native/lib');
+  build();
+  expect(run('cli/main.ts')).toEqual([`${folder},${join(folder, 'index.js')}`, 'built']);
+});
+
+test.each(['bson', 'kafkajs', 'mongodb'])('uses the instance of %s that patches change', (name) => {
+  write(`node_modules/${name}/package.json`, '{}');
+  write(`node_modules/${name}/index.js`, 'exports.isPatched = false;');
+  write(
+    'shared/part.ts',
+    `import { createRequire } from 'node:module';
+    import library from '${name}';
+    createRequire(import.meta.url)('${name}').isPatched = true;
+    console.log(library.isPatched);`,
+  );
+  build();
+  expect(run('cli/main.ts')).toEqual(['true', 'built']);
+});
+
 test('reports sources that cannot be built, and leaves no directory', () => {
   write('cli/program.ts', `import './missing.ts';`);
   expect(build).toThrow(/Could not build the programs, which run from their sources: .*missing\.ts/s);

@@ -23,7 +23,13 @@ export async function buildPrograms(): Promise<void> {
   }
 }
 
-/** Bundles our own modules; packages stay in `node_modules`, where their native parts and our patches are. */
+/**
+ * Packages that stay in `node_modules`: our patches change modules of kafkajs and mongodb, and bson must be the
+ * instance that mongodb uses.
+ */
+const packagesOutside = /^(?:bson|kafkajs|mongodb)(?=\/|$)/;
+
+/** Bundles our modules and the packages that they import. */
 async function bundle(directory: string): Promise<void> {
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
@@ -31,44 +37,33 @@ async function bundle(directory: string): Promise<void> {
     input: Object.fromEntries(Object.entries(programModules).map(([name, file]) => [name, join(root, file)])),
     platform: 'node',
     tsconfig: false, // Node ignores it, too
-    plugins: [packagesOutside, sourceLocations],
+    external: packagesOutside,
+    plugins: [sourceLocations],
   });
   try {
-    await build.write({ dir: directory, format: 'esm' });
+    await build.write({ dir: directory, format: 'esm', banner: `const ${buildDirectory} = import.meta.dirname;` });
   } finally {
     await build.close();
   }
 }
 
-const packageName = /^(?!@tocsin\/|node:)(?:@[\w.-]+\/)?[\w-][\w.-]*(?=\/|$)/;
+const buildDirectory = '__tocsinBuildDirectory';
 
 /**
- * Leaves packages outside of the bundle, except those that only a workspace has: from `dist`, Node would find no
- * version or another one.
+ * Makes `import.meta` and the variables of CommonJS name the source file, so that paths relative to it stay valid. With
+ * them, packages find their native parts and the files of their threads.
  */
-const packagesOutside: Plugin = {
-  name: 'packages-outside',
-  resolveId(id, importer) {
-    const name = packageName.exec(id)?.[0];
-    if (name === undefined || importer === undefined) return null;
-    for (let folder = dirname(importer); folder !== root; folder = dirname(folder))
-      if (existsSync(join(folder, 'node_modules', name))) return null;
-    return { id, external: true };
-  },
-};
-
-/** Makes `import.meta` name the source file, so that paths relative to it stay valid. */
 const sourceLocations: Plugin = {
   name: 'source-locations',
-  transform(code, id) {
-    if (!id.startsWith(root) || !/import\.meta\.(url|dirname)/.test(code)) return null;
-    const file = JSON.stringify(`../../${relative(root, id)}`);
-    const folder = JSON.stringify(`../../${relative(root, dirname(id))}`);
-    return code
-      .replaceAll('import.meta.url', `new URL(${file}, import.meta.url).href`)
-      .replaceAll(
-        'import.meta.dirname',
-        `process.getBuiltinModule('node:url').fileURLToPath(new URL(${folder}, import.meta.url))`,
-      );
+  transform: {
+    filter: { id: /^[^\0]/, code: /import\.meta\.(?:url|dirname)|\b__(?:dirname|filename)\b/ },
+    handler(code, id) {
+      const path = (file: string) =>
+        `process.getBuiltinModule('node:path').join(${buildDirectory}, ${JSON.stringify(`../../${relative(root, file)}`)})`;
+      const url = `process.getBuiltinModule('node:url').pathToFileURL(${path(id)}).href`;
+      if (!code.includes('import.meta'))
+        return `var __dirname = ${path(dirname(id))}, __filename = ${path(id)};${code}`;
+      return code.replaceAll('import.meta.url', url).replaceAll('import.meta.dirname', path(dirname(id)));
+    },
   },
 };
