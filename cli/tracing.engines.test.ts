@@ -98,7 +98,8 @@ test(`traces a publish from the request to the push, ${engineUnderTest}`, async 
   await eventually(async () => expect(await engine.deliveries.counts(messageId)).toMatchObject({ sent: 1 }));
   await eventually(() => engine.messages.find(messageId).then((message) => message !== null));
   await eventually(async () => expect(await engine.eventLog.lag('fanout')).toBe(0));
-  await close(); // exports the remaining spans with a limit of two seconds; the first export may take longer because it loads modules
+  // Exports the remaining spans with a limit of two seconds. The first export may take longer because it loads modules.
+  await close();
 
   const log = place.config.KAFKA_TOPIC;
   const handling = `process ${log}`;

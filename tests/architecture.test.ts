@@ -175,7 +175,8 @@ describe('refuses the import', () => {
     },
   );
 
-  const topicsStore = `'../../collections/topics.ts'`; // defined separately, because the complete expression below would count as an import of this file
+  // Defined separately, because the complete expression below would count as an import of this file.
+  const topicsStore = `'../../collections/topics.ts'`;
   test.each([
     `import { x } from '../../collections/topics.ts';`,
     `import type { X } from '../../collections/topics.ts';`,

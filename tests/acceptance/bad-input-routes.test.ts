@@ -19,7 +19,7 @@ interface Operation {
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
   };
 }
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document of any shape, read by reference
+// oxlint-disable-next-line typescript/no-explicit-any -- a document of any shape, read by reference
 let document: any;
 
 let world: World;

@@ -8,7 +8,7 @@ const stack = useStack();
 let reader: Person;
 let own: { id: string; name: string };
 let elsewhere: { id: string; name: string };
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+// oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
 const published: any[] = [];
 
 beforeAll(async () => {

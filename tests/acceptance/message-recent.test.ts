@@ -8,7 +8,7 @@ let reader: Person;
 let other: Person;
 let followed: { id: string; name: string }[];
 let unfollowed: { id: string; name: string };
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+// oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
 const published: any[] = [];
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ let own: { id: string; name: string };
 let followed: { id: string; name: string };
 let ofTeam: { id: string; name: string };
 let elsewhere: { id: string; name: string };
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+// oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
 const published: any[] = [];
 
 // One topic of each kind and one unrelated to the reader, with two messages each, alternating.

@@ -6,7 +6,7 @@ import { asReader } from '../support/as-reader.ts';
 const stack = useStack();
 let owner: Person;
 let topic: { id: string; name: string };
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+// oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
 const published: any[] = [];
 
 const drafts = [

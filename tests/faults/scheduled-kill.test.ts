@@ -65,7 +65,8 @@ function killTests(start: () => Promise<Stack>, victims: readonly string[]): voi
     const store = await openStackDocuments(stack);
     own.add(() => store.close());
     accounts = [];
-    while (accounts.length < messageCount / perAccount) accounts.push(await createAccount(store, { urls: stack.urls })); // too many concurrent logins are refused
+    // One after the other: too many concurrent logins are refused.
+    while (accounts.length < messageCount / perAccount) accounts.push(await createAccount(store, { urls: stack.urls }));
     topics = await Promise.all(Array.from({ length: topicCount }, async () => (await createTopic(accounts[0]!)).name));
   });
   afterEach(() => own.closeAll(), 60_000);

@@ -31,7 +31,7 @@ describeUnlessMissing('curl', findProgram('curl') === undefined ? ['curl'] : [],
 
   interface Ran {
     readonly status: number;
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+    // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
     readonly body: any;
   }
 

@@ -28,7 +28,7 @@ async function ask(method: string, path: string, options: { headers?: Record<str
   });
   request.end(options.body && JSON.stringify(options.body));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
   return { status: response.statusCode!, headers: response.headers, body: (await json(response)) as any };
 }
 

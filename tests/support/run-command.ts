@@ -34,7 +34,7 @@ export async function runCommand(args: readonly string[], input = '', env?: Envi
 }
 
 /** The output of a command with `--json`. Throws if the command fails. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+// oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
 export async function printedBy(args: readonly string[], input = ''): Promise<any> {
   const { code, out, error } = await runCommand([...args, '--json'], input);
   if (code !== 0) throw new Error(`tocsin ${args.join(' ')}: ${code} ${error}`);

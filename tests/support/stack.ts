@@ -43,7 +43,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed JSON; undefined for an empty body. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
   readonly body: any;
 }
 

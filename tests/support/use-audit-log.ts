@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { testStack } from './stack.ts';
 import type { Caller, StackUse } from './use-stack.ts';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+// oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
 export type Entry = any;
 
 /** The operator of the stack and functions to read the audit log. */

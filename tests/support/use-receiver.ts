@@ -8,7 +8,7 @@ export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   /** The parsed body. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test asserts what it finds
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts what it finds
   readonly event: any;
 }
 

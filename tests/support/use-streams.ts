@@ -4,7 +4,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { WebSocket } from 'ws';
 import { newAddress, testStack } from './stack.ts';
 
-/* eslint-disable @typescript-eslint/no-explicit-any -- a test asserts what it finds */
+/* oxlint-disable typescript/no-explicit-any -- a test asserts what it finds */
 
 export interface StreamEvent {
   readonly type: string;

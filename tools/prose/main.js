@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { findOddPhrases } from './odd-phrases.js';
 
 // Reports odd phrases in tracked documents, and in comments of YAML and shell files, and too many words in docs/.
-// ESLint checks the code.
+// oxlint checks the code.
 
 /** All pages of docs/ together, except the list of proofs, which no one reads from start to end. */
 const docsWordsMax = 35_000;

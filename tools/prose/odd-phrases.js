@@ -1,6 +1,6 @@
 /**
- * Phrases that are hard to read in technical English, each with a suggestion. The ESLint rule in `eslint-rule.js`
- * reports them in comments and sentences of the code, `main.js` in documents, YAML and shell scripts.
+ * Phrases that are hard to read in technical English, each with a suggestion. The rule of oxlint in
+ * `tools/oxlint` reports them in comments and sentences of the code, `main.js` in documents, YAML and shell scripts.
  */
 const oddPhrases = [
   {

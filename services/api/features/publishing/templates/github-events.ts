@@ -20,7 +20,7 @@ export interface GithubEvent {
   readonly name: string;
   readonly keys: readonly string[];
   readonly schema: z.ZodType;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- `event` ties it to the schema
+  // oxlint-disable-next-line typescript/no-explicit-any -- `event` ties it to the schema
   readonly say: (payload: any) => EventText;
 }
 

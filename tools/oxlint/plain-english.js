@@ -1,4 +1,4 @@
-import { findOddPhrases } from './odd-phrases.js';
+import { findOddPhrases } from '../prose/odd-phrases.js';
 
 /** Strings with fewer words are keys or paths, not sentences. */
 const wordsMin = 3;
