@@ -2,7 +2,7 @@ import { OpenApiChecker, type Document } from '../conformance/openapi-checker.ts
 import { testStack } from './stack.ts';
 
 const pagePath = /^\/(console|docs|assets)(\/|$)|^\/admin$/;
-/** Loaded before the environment of the suite replaces `fetch`. */
+/** Read before the environment of the suite replaces `fetch`. */
 const plainFetch = globalThis.fetch;
 let checker: Promise<OpenApiChecker> | undefined;
 
