@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { coalescedInterval } from '@tocsin/shared/async/coalesced-timer.ts';
 import { beatIntervalMs, beatsChannel, type Beat } from '@tocsin/shared/domain/messages/fanout-beats.ts';
 import { fanoutGroup } from '@tocsin/shared/domain/log/log-groups.ts';
 import type { PubSub } from '@tocsin/shared/ports/bus/pub-sub.ts';
@@ -53,8 +54,7 @@ export function startFanout(deps: {
         fanOutBatch({ messages: engine.messages, bus: engine.bus, clock, log, activity, beats, metrics }, batch),
     });
     own.add(() => consumption.close());
-    const timer = setInterval(() => sendBeats(engine.bus, beats.all), beatIntervalMs);
-    own.add(() => clearInterval(timer));
+    own.add(coalescedInterval(beatIntervalMs, () => sendBeats(engine.bus, beats.all)));
     return { close: () => own.closeAll() };
   });
 }

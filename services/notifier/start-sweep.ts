@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { coalescedPause } from '@tocsin/shared/async/coalesced-timer.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { PushDeps } from './sending/push-deps.ts';
 
-/** The maximum delay of what is due. */
+/** The pause between two sweeps is at most a quarter longer. */
 const everyMs = 1_000;
 
 /** Sweeps every second until `closing` is aborted. Resolves with a function that waits for the last sweep. */
@@ -31,6 +31,6 @@ async function run(
       else if (!isAway) log.warn({ err: error }, `store or queue unreachable, ${what} wait`);
       isAway = true;
     }
-    await pause(everyMs, undefined, { signal: closing }).catch(() => undefined);
+    await coalescedPause(everyMs, closing);
   }
 }

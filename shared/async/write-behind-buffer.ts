@@ -1,4 +1,5 @@
 import { isUnavailable } from '../domain/errors.ts';
+import { coalescedInterval } from './coalesced-timer.ts';
 
 export interface WriteBehindOptions<P> {
   /** The kind of updates, for log messages. */
@@ -25,7 +26,7 @@ const pendingMax = 50_000;
  */
 export class WriteBehindBuffer<P> {
   readonly #options: WriteBehindOptions<P>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopFlushes: () => void;
   #pending = new Map<string, P>();
   #lost = 0;
   /** Writes that have ended. */
@@ -34,7 +35,7 @@ export class WriteBehindBuffer<P> {
 
   constructor(options: WriteBehindOptions<P>) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.flush(), options.everyMs).unref();
+    this.#stopFlushes = coalescedInterval(options.everyMs, () => void this.flush(), { isBackground: true });
   }
 
   add(id: string, update: P): void {
@@ -76,7 +77,7 @@ export class WriteBehindBuffer<P> {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopFlushes();
     await this.flush();
   }
 

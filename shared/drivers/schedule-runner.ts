@@ -23,7 +23,9 @@ export interface ScheduleRunnerOptions {
 }
 
 /** The interval at which changes by other replicas are noticed. */
-const pollMs = 1_000;
+const pollMs = 5_000;
+/** The pause after a failure. */
+const retryMs = 1_000;
 
 /** How late a slot can fire after a delay (a blocked event loop, an outage of the engine). */
 const latenessMaxMs = 60_000;
@@ -89,7 +91,7 @@ export class ScheduleRunner {
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.refresh(), this.#msUntilNextSlot());
   }
 
-  /** Fires due slots. A failed slot is retried at the next poll and does not block others. */
+  /** Fires due slots. A failed slot is retried after a second and does not block others. */
   async #fireDue(schedule: StoredSchedule): Promise<void> {
     try {
       const tracked = this.#track(schedule);
@@ -115,8 +117,8 @@ export class ScheduleRunner {
   #msUntilNextSlot(): number {
     const now = this.#clock();
     const waits = [...this.#tracked.values()].map(({ slots, until }) => (slots.after(until) ?? Infinity) - now);
-    const soonest = Math.min(pollMs, ...waits);
-    return soonest > 0 ? soonest : pollMs; // a due slot could not be fired
+    const soonest = Math.min(this.#isLoadable ? pollMs : retryMs, ...waits);
+    return soonest > 0 ? soonest : retryMs; // a due slot could not be fired
   }
 }
 

@@ -27,7 +27,7 @@ export interface JobQueue {
    * Creates or replaces a schedule. At each slot, the replicas with a worker on the queue add one job `<id>.<slot>`
    * with the schedule's data. Slots are milliseconds since the epoch: multiples of the interval, or matches of the cron
    * expression. Slots without a running worker are skipped. Schedules are stored until `unschedule`; other replicas
-   * notice a change within a second.
+   * notice a change within five seconds.
    */
   schedule(queue: string, schedule: Schedule): Promise<void>;
   unschedule(queue: string, id: string): Promise<void>;

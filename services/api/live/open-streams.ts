@@ -1,5 +1,6 @@
 import type { Presence } from '@tocsin/shared/ports/bus/presence.ts';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { coalescedInterval } from '@tocsin/shared/async/coalesced-timer.ts';
 import { topicConnections } from '@tocsin/shared/domain/messages/channels.ts';
 import { LimitReached } from '@tocsin/shared/domain/errors.ts';
 import type { Clock } from '@tocsin/shared/platform/clock.ts';
@@ -64,7 +65,7 @@ export class OpenStreams {
   readonly #counts = new Map<string, number>();
   readonly #deps: OpenStreamsDeps;
   readonly #pings = new StreamPings();
-  readonly #timers: NodeJS.Timeout[];
+  readonly #stopTimers: readonly (() => void)[];
   readonly #stopListening: () => void;
   #announcing: NodeJS.Timeout | undefined;
   readonly #toAuthorize = new Set<OpenStream>();
@@ -73,11 +74,10 @@ export class OpenStreams {
 
   constructor(deps: OpenStreamsDeps) {
     this.#deps = deps;
-    this.#timers = [
-      setInterval(() => void this.#recheck(), recheckMs),
-      setInterval(() => void this.#announce(), announceAgainMs),
+    this.#stopTimers = [
+      coalescedInterval(recheckMs, () => void this.#recheck(), { isBackground: true }),
+      coalescedInterval(announceAgainMs, () => void this.#announce(), { isBackground: true }),
     ];
-    for (const timer of this.#timers) timer.unref();
     this.#stopListening = deps.directory.onChange((change) => this.#onChange(change));
   }
 
@@ -154,7 +154,7 @@ export class OpenStreams {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const stop of this.#stopTimers) stop();
     this.#pings.close();
     clearTimeout(this.#announcing);
     this.#stopListening();

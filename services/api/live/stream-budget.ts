@@ -1,3 +1,4 @@
+import { coalescedInterval } from '@tocsin/shared/async/coalesced-timer.ts';
 import type { Logger } from '@tocsin/shared/platform/logger.ts';
 import { endWithin, type StreamSink } from './stream-sink.ts';
 
@@ -38,14 +39,13 @@ export class StreamBudget {
   readonly #bytesMax: number;
   readonly #log: Pick<Logger, 'warn'>;
   readonly #members = new Set<Member>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopReviews: () => void;
   #bytes = 0;
 
   constructor({ log, bytesMax = bytesMaxDefault }: { log: Pick<Logger, 'warn'>; bytesMax?: number }) {
     this.#log = log;
     this.#bytesMax = bytesMax;
-    this.#timer = setInterval(() => this.review(performance.now()), reviewMs);
-    this.#timer.unref();
+    this.#stopReviews = coalescedInterval(reviewMs, () => this.review(performance.now()), { isBackground: true });
   }
 
   /** Bytes that the streams buffer, as of the last write or review. */
@@ -94,7 +94,7 @@ export class StreamBudget {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopReviews();
     this.#members.clear();
   }
 

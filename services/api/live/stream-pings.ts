@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { coalescedInterval } from '@tocsin/shared/async/coalesced-timer.ts';
 
 /** Proxies close connections without data after 30 or 60 seconds. */
 const pingMs = 25_000;
@@ -15,13 +16,12 @@ export class StreamPings {
   readonly #everyMs: number;
   /** The time of each stream's next ping, in order. */
   readonly #due = new Map<Pinged, number>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stop: () => void;
   #isPinging = false;
 
   constructor({ everyMs = pingMs }: { everyMs?: number } = {}) {
     this.#everyMs = everyMs;
-    this.#timer = setInterval(() => void this.#ping(), Math.min(lookMs, everyMs));
-    this.#timer.unref();
+    this.#stop = coalescedInterval(Math.min(lookMs, everyMs), () => void this.#ping(), { isBackground: true });
   }
 
   add(stream: Pinged): void {
@@ -33,7 +33,7 @@ export class StreamPings {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stop();
     this.#due.clear();
   }
 

@@ -20,15 +20,15 @@ const failurePauseMs = 60_000;
 
 /**
  * Takes the pages of all escalations that are due. Any number of notifiers may sweep: the version of each escalation
- * decides which of them takes its pages. While the queue
- * has no room, due pages wait. Costs three queries of an index if nothing is due, however many are open.
+ * decides which of them takes its pages. While the queue has no room, due pages wait. Costs three queries of an index
+ * if nothing is due, however many are open.
  */
 export async function sweepEscalations(deps: EscalationDeps): Promise<void> {
   const { documents } = deps.engine;
   await applyChanges(deps);
-  if (!(await deps.engine.jobQueue.hasRoom())) return;
   for (let pages = 0; pages < pagesMax && !deps.closing.aborted; pages++) {
     const { found, isLast } = await findDue(documents, escalations, deps.clock());
+    if (found.length > 0 && !(await deps.engine.jobQueue.hasRoom())) return;
     await takeAll(deps, found);
     if (isLast) return;
   }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { coalescedPause } from '@tocsin/shared/async/coalesced-timer.ts';
 import { sinks } from '@tocsin/shared/collections/sinks/sinks.ts';
 import { isUnavailable } from '@tocsin/shared/domain/errors.ts';
 import type { Sink } from '@tocsin/shared/domain/sinks/sink.ts';
@@ -79,7 +80,7 @@ export function startSinks(deps: SinkDeps): Sinks {
       await quietly(pause(pauseMs, undefined, { signal: deps.closing }));
       const waiting = new AbortController();
       const signal = AbortSignal.any([waiting.signal, deps.closing]);
-      await Promise.race([nudged, quietly(pause(everyMs, undefined, { signal }))]);
+      await Promise.race([nudged, coalescedPause(everyMs, signal)]);
       waiting.abort();
     }
     while (turns.size > 0) await Promise.all(turns);

@@ -1,4 +1,5 @@
 import { unavailable } from '../../../domain/errors.ts';
+import { coalescedInterval } from '../../../async/coalesced-timer.ts';
 import { within } from '../../../async/within.ts';
 import { KafkaBatcher, type OutgoingRecord } from './kafka-batcher.ts';
 import type { KafkaContext } from './kafka-client.ts';
@@ -35,7 +36,7 @@ export class KafkaPublisher {
   readonly #lanes = new Map<number, Lane>();
   /** Partitions whose last append found no leader, with the times of the first and the last failure. */
   readonly #failing = new Map<number, { readonly since: number; readonly at: number }>();
-  readonly #slowCheck: NodeJS.Timeout;
+  readonly #stopSlowChecks: () => void;
   #electing = 0;
   #isClosed = false;
 
@@ -43,7 +44,7 @@ export class KafkaPublisher {
     this.#context = context;
     this.#topic = topic;
     this.#leaders = new KafkaLeaders(context, topic);
-    this.#slowCheck = setInterval(() => void this.#checkSlowLanes(), slowCheckedMs).unref();
+    this.#stopSlowChecks = coalescedInterval(slowCheckedMs, () => void this.#checkSlowLanes(), { isBackground: true });
   }
 
   /**
@@ -80,7 +81,7 @@ export class KafkaPublisher {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#slowCheck);
+    this.#stopSlowChecks();
     await Promise.all([...this.#lanes.values()].map(drop));
     await this.#leaders.close();
   }

@@ -1,5 +1,6 @@
 import type { Cluster, Consumer, EachBatchPayload } from 'kafkajs';
 import type { Logger } from '../../../platform/logger.ts';
+import { coalescedInterval } from '../../../async/coalesced-timer.ts';
 import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 import type { KafkaAdmin, PartitionBounds } from './kafka-admin.ts';
@@ -87,7 +88,7 @@ export class KafkaSession {
   readonly #handled = new Map<number, number>();
   #commitTimer: NodeJS.Timeout | undefined;
   #committing = Promise.resolve();
-  #watchTimer: NodeJS.Timeout | undefined;
+  #stopWatching: (() => void) | undefined;
   #hasJoined = false;
   #isRejoining = false;
   #isStopped = false;
@@ -136,7 +137,7 @@ export class KafkaSession {
     consumer.on(consumer.events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
     await within(connectTimeoutMs, 'connecting to Kafka', consumer.connect());
     await consumer.subscribe({ topic: this.#options.topic, fromBeginning: true });
-    this.#watchTimer = setInterval(() => void this.#checkProgress(), watchIntervalMs);
+    this.#stopWatching = coalescedInterval(watchIntervalMs, () => void this.#checkProgress());
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
@@ -149,7 +150,7 @@ export class KafkaSession {
   /** Stops accepting records and aborts the running batches. `handling` resolves when their handlers end. */
   stop(): void {
     this.#isStopped = true;
-    clearInterval(this.#watchTimer);
+    this.#stopWatching?.();
     this.#pause([...this.#readers.keys()]); // otherwise it would fetch the same records repeatedly
     this.#stopReaders();
   }

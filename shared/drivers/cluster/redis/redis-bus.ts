@@ -1,3 +1,4 @@
+import { coalescedInterval } from '../../../async/coalesced-timer.ts';
 import { unavailable } from '../../../domain/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
@@ -38,7 +39,7 @@ class RedisBus implements Bus {
   readonly #subscriptions: RedisSubscriptions;
   readonly #budgets: RedisBudgets;
   readonly #counts: RedisConnectionCounts;
-  readonly #sweepTimer: NodeJS.Timeout;
+  readonly #stopSweeps: () => void;
   readonly #connectedListeners = new Set<(connected: boolean) => void>();
   #areSubscriptionsReady = false;
   #isConnected = false;
@@ -61,7 +62,7 @@ class RedisBus implements Bus {
       },
     });
     this.#commands.onChange(() => this.#updateConnected());
-    this.#sweepTimer = setInterval(() => this.#budgets.sweep(clock()), sweepIntervalMs);
+    this.#stopSweeps = coalescedInterval(sweepIntervalMs, () => this.#budgets.sweep(clock()));
   }
 
   async waitUntilOpen(): Promise<void> {
@@ -149,7 +150,7 @@ class RedisBus implements Bus {
   close(): Promise<void> {
     this.#isClosed = true;
     this.#isConnected = false;
-    clearInterval(this.#sweepTimer);
+    this.#stopSweeps();
     this.#connectedListeners.clear();
     this.#subscriptions.close();
     this.#subscriber.close();

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { StandaloneConnector } from 'ioredis/built/connectors/index.js';
+import { coalescedInterval } from '../../../async/coalesced-timer.ts';
 import { corkThisTurn } from '../../../async/cork-this-turn.ts';
 import { unavailable } from '../../../domain/errors.ts';
 import type { Logger } from '../../../platform/logger.ts';
@@ -45,7 +46,7 @@ export class RedisConnection {
   readonly #name: string;
   readonly #part: string;
   readonly #log: Logger;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopHeartbeats: () => void;
   readonly #handshakeHeartbeatsMax: number;
   readonly #listeners = new Set<(isUp: boolean) => void>();
   #isUp = false;
@@ -88,7 +89,7 @@ export class RedisConnection {
     this.redis.on('ready', () => this.#setUp(true));
     this.redis.on('close', () => this.#setUp(false));
     this.#handshakeHeartbeatsMax = Math.ceil(handshakeMsMax / heartbeatMs);
-    this.#timer = setInterval(() => this.#onHeartbeat(), heartbeatMs);
+    this.#stopHeartbeats = coalescedInterval(heartbeatMs, () => this.#onHeartbeat());
   }
 
   get isUp(): boolean {
@@ -131,7 +132,7 @@ export class RedisConnection {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#isUp = false;
-    clearInterval(this.#timer);
+    this.#stopHeartbeats();
     this.redis.disconnect();
   }
 

@@ -1,3 +1,4 @@
+import { coalescedInterval } from '../../../../async/coalesced-timer.ts';
 import { subscribeLater } from '../../../../async/subscribe-later.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 import type { ChannelSubscription, PubSub } from '../../../../ports/bus/pub-sub.ts';
@@ -39,7 +40,7 @@ export class GroupWatch {
   #clientId = newBeatingClientId();
   #onRebalance: () => void = () => undefined;
   #subscribed: Promise<ChannelSubscription | undefined> | undefined;
-  #beatTimer: NodeJS.Timeout | undefined;
+  #stopBeats: (() => void) | undefined;
   #deadlineTimer: NodeJS.Timeout | undefined;
   #isJoining = true;
   #isChecking = false;
@@ -65,7 +66,7 @@ export class GroupWatch {
     this.#onRebalance = onRebalance;
     this.#subscribed = this.#subscribe();
     this.#beat();
-    this.#beatTimer = setInterval(() => this.#beat(), memberBeatMs);
+    this.#stopBeats = coalescedInterval(memberBeatMs, () => this.#beat());
   }
 
   /** Changes the client ID for the next session, so that the last one counts as silent. */
@@ -93,7 +94,7 @@ export class GroupWatch {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#beatTimer);
+    this.#stopBeats?.();
     clearTimeout(this.#deadlineTimer);
     const subscription = await this.#subscribed;
     await subscription?.close().catch(() => undefined); // an unavailable server has dropped the subscription anyway

@@ -1,3 +1,4 @@
+import { coalescedInterval } from '../../../../async/coalesced-timer.ts';
 import { patchOnce } from '../../../../platform/patch-library.ts';
 import { kafkajsPrototype } from './kafkajs-internals.ts';
 
@@ -57,18 +58,18 @@ export function calmKafkaTimers(): boolean {
 /** Ends requests that timed out, for all connections of the process. */
 class TimeoutCheck {
   readonly #queues = new Set<RequestQueue>();
-  #timer: NodeJS.Timeout | undefined;
+  #stop: (() => void) | undefined;
 
   add(queue: RequestQueue): void {
     this.#queues.add(queue);
-    this.#timer ??= setInterval(() => this.#check(), timeoutsCheckedMs);
+    this.#stop ??= coalescedInterval(timeoutsCheckedMs, () => this.#check());
   }
 
   remove(queue: RequestQueue): void {
     this.#queues.delete(queue);
     if (this.#queues.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stop?.();
+    this.#stop = undefined;
   }
 
   #check(): void {
