@@ -9,9 +9,9 @@ const responseTimeoutMs = 700;
 const refreshPauseMs = 100;
 /**
  * After this time without a response, all brokers are gone. A silent one of several can fail some consecutive
- * refreshes.
+ * refreshes. They fail once a second, so a number of whole seconds would let a millisecond decide about another one.
  */
-const silentMsMax = 6_000;
+const silentMsMax = 5_500;
 
 export interface KafkaBroker {
   readonly nodeId: number;
