@@ -10,15 +10,16 @@ interface Task {
   dueAt: number;
 }
 
-export interface CoalescedOptions {
+interface CoalescedOptions {
   /** Does not keep the process alive. */
   readonly isBackground?: boolean;
 }
 
 /**
- * Like `setInterval`, but all intervals of a process share one timer: calls are due at multiples of their interval, so
- * a process without requests wakes a few times per second instead of fifty times (each time costs 0.2 ms of CPU time).
- * Two calls are 0.25 to 1.25 intervals apart. Returns a function that ends the calls.
+ * Like `setInterval`, for what a process does every few seconds or more often: these intervals share one timer. Calls
+ * are due at multiples of their interval, so a process without requests wakes a few times per second instead of fifty
+ * times (each time costs 0.2 ms of CPU time). Two calls are 0.25 to 1.25 intervals apart, or more if the event loop is
+ * blocked. Returns a function that ends the calls.
  */
 export function coalescedInterval(
   everyMs: number,

@@ -6,7 +6,7 @@ import { patienceMs, startLedgerRun } from './ledger-run.ts';
 import { killed, silenced, startOutage } from './start-outage.ts';
 import { keepPublishing } from '../ledger/keep-publishing.ts';
 
-/** The longest wait of a publish for silent brokers: 8 s, plus a margin for a slow machine. */
+/** The longest wait of a publish for silent brokers: 9 s, plus a margin for a slow machine. */
 const sendDeadlineMs = 12_000;
 const recoveryMsMax = 10_000;
 const minuteMs = 60_000;

@@ -28,14 +28,13 @@ export async function sweepEscalations(deps: EscalationDeps): Promise<void> {
   await applyChanges(deps);
   for (let pages = 0; pages < pagesMax && !deps.closing.aborted; pages++) {
     const { found, isLast } = await findDue(documents, escalations, deps.clock());
-    if (found.length > 0 && !(await deps.engine.jobQueue.hasRoom())) return;
+    if (found.length === 0 || !(await deps.engine.jobQueue.hasRoom())) return;
     await takeAll(deps, found);
     if (isLast) return;
   }
 }
 
 async function takeAll(deps: EscalationDeps, found: readonly Escalation[]): Promise<void> {
-  if (found.length === 0) return;
   const { documents, messages } = deps.engine;
   const [messagesById, topicsById] = await Promise.all([
     messages.findMany(found.map(({ id }) => id)).then(byId),

@@ -5,6 +5,7 @@ import {
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
+import { coalescedInterval } from '@tocsin/shared/async/coalesced-timer.ts';
 
 /** The response to a request. */
 export interface PostAnswer {
@@ -39,7 +40,8 @@ export function http2Posts(answerTimeoutMs: number, onSilent: (session: PostSess
   const underWay = new Map<ClientHttp2Stream, { readonly session: PostSession; readonly beganAt: number }>();
   const left = new WeakSet<PostSession>();
   let isClosing = false;
-  const checking = setInterval(
+  const stopChecking = coalescedInterval(
+    Math.min(checkMs, answerTimeoutMs),
     () => {
       for (const [stream, { session, beganAt }] of underWay) {
         if (performance.now() - beganAt < answerTimeoutMs) return;
@@ -49,10 +51,10 @@ export function http2Posts(answerTimeoutMs: number, onSilent: (session: PostSess
         }
         stream.close(constants.NGHTTP2_CANCEL);
       }
-      if (isClosing && underWay.size === 0) clearInterval(checking);
+      if (isClosing && underWay.size === 0) stopChecking();
     },
-    Math.min(checkMs, answerTimeoutMs),
-  ).unref();
+    { isBackground: true },
+  );
 
   /** Closing it earlier would end requests that wait for the server's concurrency limit. */
   const closeIfIdle = (session: PostSession): void => {

@@ -1,3 +1,4 @@
+import { coalescedInterval } from '../../../async/coalesced-timer.ts';
 import { unavailable } from '../../../domain/errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
@@ -51,7 +52,7 @@ class MemoryBus implements Bus {
   #removeCommitHook: () => void = () => undefined;
   readonly #listeners: ChannelListeners;
   readonly #announcements = new Map<string, Announcement>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopTicks: () => void;
   /**
    * Payloads that listeners publish during a delivery. Delivered afterwards, so that all listeners see the same order.
    */
@@ -68,7 +69,7 @@ class MemoryBus implements Bus {
     for (const window of this.#table?.load(clock()) ?? []) this.#budgets.restore(window);
     if (budgetFile !== undefined)
       this.#removeCommitHook = budgetFile.onEachCommit(() => this.#saveWithCommit(budgetFile));
-    this.#timer = setInterval(() => void this.#tick(), saveIntervalMs).unref();
+    this.#stopTicks = coalescedInterval(saveIntervalMs, () => void this.#tick(), { isBackground: true });
   }
 
   get isConnected(): boolean {
@@ -191,7 +192,7 @@ class MemoryBus implements Bus {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    this.#stopTicks();
     this.#listeners.clear();
     await this.#saving?.catch(() => undefined); // its first caller logs it
     await this.#save(this.#clock());
