@@ -17,8 +17,8 @@ const pagesRead = 30;
 /** Limits of what the page keeps of a topic: messages, and elements together. */
 const messagesMax = 400;
 const elementsMax = 5_000;
-/** A task of 50 ms is already "long" for a browser; a page that stops for half a second is noticed by its user. */
-const taskMaxMs = 500;
+/** CPU time of the main thread per turn of the wheel: about 100 ms. Users notice a stop of half a second. */
+const cpuMaxMs = 300;
 /**
  * The target is a second. A test machine also runs the engines and other tests, so the limit is higher. The best of the
  * loads counts.
@@ -51,31 +51,44 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const shown = async (page: Page): Promise<number[]> =>
     (await page.locator('.message .text').allTextContents()).map((text) => Number(/\d+$/.exec(text)));
 
-  const watchLongTasks = (page: Page) =>
-    page.evaluate(`window.longTasks = [];
-      new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
-        .observe({ entryTypes: ['longtask'] });`);
+  /**
+   * Returns a function that tells how many milliseconds of CPU time the page's main thread took since the last call.
+   * CPU time, unlike the time of the `longtask` entries, does not depend on what else the machine runs.
+   */
+  async function watchMainThread(page: Page): Promise<() => Promise<number>> {
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('Performance.enable', { timeDomain: 'threadTicks' });
+    let last = 0;
+    return async () => {
+      const { metrics } = await devTools.send('Performance.getMetrics');
+      const before = last;
+      last = metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000;
+      return last - before;
+    };
+  }
 
   test('scrolling back through 100,000 messages shows each once, keeps a bounded page and never blocks it', async () => {
     const page = await openTopic();
-    await watchLongTasks(page);
+    const cpuMsSince = await watchMainThread(page);
+    await cpuMsSince();
     await page.mouse.move(600, 500);
     const seen = new Set<number>();
     let [messages, elements] = [0, 0];
+    const cpuMs: number[] = [];
     while (seen.size < pagesRead * pageSize) {
       const numbers = await shown(page);
       for (const number of numbers) seen.add(number);
       messages = Math.max(messages, numbers.length);
       elements = Math.max(elements, (await page.evaluate(`document.querySelectorAll('*').length`)) as number);
       await page.mouse.wheel(0, 2_000);
+      cpuMs.push(await cpuMsSince());
     }
     const expected = Array.from({ length: newest + 1 }, (_, index) => newest - index);
     expect([...seen]).toEqual(expected.filter((number) => number % 10 !== 0).slice(0, seen.size));
     expect(messages).toBeLessThanOrEqual(messagesMax);
     expect(elements).toBeLessThan(elementsMax);
-    const longTasks = (await page.evaluate('window.longTasks')) as number[];
-    console.info(JSON.stringify({ messages: seen.size, elements, longTasks }));
-    expect(Math.max(0, ...longTasks)).toBeLessThan(taskMaxMs);
+    console.info(JSON.stringify({ messages: seen.size, elements, cpuMs: cpuMs.map(Math.round) }));
+    expect(Math.max(...cpuMs)).toBeLessThan(cpuMaxMs);
   });
 
   test('messages that are loaded or dropped do not move the ones on the screen', async () => {
