@@ -187,7 +187,7 @@ describe('the APNs gateway', () => {
     const [slow, cut] = [device(), device()];
     apns.script(slow, { kind: 'hang' });
     apns.script(cut, { kind: 'reset' });
-    const gateway = open({ requestTimeoutMs: 300 });
+    const gateway = open({ requestTimeoutMs: 2_000 });
     expect(await gateway.send([push(slow)])).toMatchObject([{ kind: 'unknown' }]);
     expect(await gateway.send([push(cut)])).toMatchObject([{ kind: 'unknown' }]);
     expect(apns.pushes).toHaveLength(2);

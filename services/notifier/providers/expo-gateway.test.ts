@@ -171,7 +171,7 @@ describe('the Expo gateway', () => {
   test('reports unknown for lost responses', async () => {
     expo.script(token('cut'), { kind: 'reset' });
     expo.script(token('slow'), { kind: 'hang' });
-    open({ requestTimeoutMs: 300 });
+    open({ requestTimeoutMs: 2_000 });
     expect(await gateway.send([push(token('cut'))])).toMatchObject([{ kind: 'unknown' }]);
     expect(await gateway.send([push(token('slow'))])).toMatchObject([
       { kind: 'unknown', reason: 'no response from Expo: timed out' },

@@ -116,7 +116,7 @@ describe('answers', () => {
       const timer = setInterval(() => response.write('.'), 20);
       response.on('close', () => clearInterval(timer));
     });
-    const post = open({ timeoutMs: 300 });
+    const post = open({ timeoutMs: 2_000 });
     expect(await post(`http://127.0.0.1:${port}/silent`)).toEqual({ kind: 'failure', reason: 'timeout' });
     expect(await post(`http://127.0.0.1:${port}/bytes`)).toMatchObject({ status: 200 });
   });
