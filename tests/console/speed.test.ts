@@ -17,7 +17,7 @@ const pagesRead = 30;
 /** Limits of what the page keeps of a topic: messages, and elements together. */
 const messagesMax = 400;
 const elementsMax = 5_000;
-/** CPU time of the main thread per turn of the wheel: about 100 ms. Users notice a stop of half a second. */
+/** CPU time of the main thread per turn of the wheel: up to 134 ms measured. */
 const cpuMaxMs = 300;
 /**
  * The target is a second. A test machine also runs the engines and other tests, so the limit is higher. The best of the
@@ -52,41 +52,38 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     (await page.locator('.message .text').allTextContents()).map((text) => Number(/\d+$/.exec(text)));
 
   /**
-   * Returns a function that tells how many milliseconds of CPU time the page's main thread took since the last call.
-   * CPU time, unlike the time of the `longtask` entries, does not depend on what else the machine runs.
+   * Returns a function that reads the CPU time that the page's main thread has taken, in milliseconds. Unlike the times
+   * of `longtask` entries, it does not depend on what else the machine runs.
    */
-  async function watchMainThread(page: Page): Promise<() => Promise<number>> {
+  async function mainThreadClock(page: Page): Promise<() => Promise<number>> {
     const devTools = await page.context().newCDPSession(page);
     await devTools.send('Performance.enable', { timeDomain: 'threadTicks' });
-    let last = 0;
     return async () => {
       const { metrics } = await devTools.send('Performance.getMetrics');
-      const before = last;
-      last = metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000;
-      return last - before;
+      return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000;
     };
   }
 
   test('scrolling back through 100,000 messages shows each once, keeps a bounded page and never blocks it', async () => {
     const page = await openTopic();
-    const cpuMsSince = await watchMainThread(page);
-    await cpuMsSince();
+    const cpuTime = await mainThreadClock(page);
+    const readings = [await cpuTime()];
     await page.mouse.move(600, 500);
     const seen = new Set<number>();
     let [messages, elements] = [0, 0];
-    const cpuMs: number[] = [];
     while (seen.size < pagesRead * pageSize) {
       const numbers = await shown(page);
       for (const number of numbers) seen.add(number);
       messages = Math.max(messages, numbers.length);
       elements = Math.max(elements, (await page.evaluate(`document.querySelectorAll('*').length`)) as number);
       await page.mouse.wheel(0, 2_000);
-      cpuMs.push(await cpuMsSince());
+      readings.push(await cpuTime());
     }
     const expected = Array.from({ length: newest + 1 }, (_, index) => newest - index);
     expect([...seen]).toEqual(expected.filter((number) => number % 10 !== 0).slice(0, seen.size));
     expect(messages).toBeLessThanOrEqual(messagesMax);
     expect(elements).toBeLessThan(elementsMax);
+    const cpuMs = readings.slice(1).map((reading, index) => reading - readings[index]!);
     console.info(JSON.stringify({ messages: seen.size, elements, cpuMs: cpuMs.map(Math.round) }));
     expect(Math.max(...cpuMs)).toBeLessThan(cpuMaxMs);
   });

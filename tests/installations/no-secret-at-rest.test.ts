@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { findTracesOfEach } from '../support/find-traces.ts';
+import { findTraces } from '../support/find-traces.ts';
 import { mailedLink } from '../support/mailbox.ts';
 import { newRegistration } from '../support/registration.ts';
 import { Client, createTopic, testStack } from '../support/stack.ts';
@@ -36,7 +36,7 @@ test('a copy of the stores contains no usable password, token, key, session or e
     expect({ what, isSecret: secret.length > 10 }).toEqual({ what, isSecret: true });
   // Its second half alone would suffice to guess the rest.
   const halves = Object.entries(secrets).map(([what, secret]) => [what, secret.slice(secret.length / 2)] as const);
-  const found = await findTracesOfEach(testStack(), [registration.email, ...halves.map(([, half]) => half)]);
+  const found = await findTraces(testStack(), [registration.email, ...halves.map(([, half]) => half)]);
   for (const [what, half] of halves) expect({ what, places: found.get(half) }).toEqual({ what, places: [] });
   // The search covers the stores: it finds existing data.
   expect(found.get(registration.email)).not.toEqual([]);

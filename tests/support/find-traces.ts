@@ -5,18 +5,10 @@ import mongoose from 'mongoose';
 import type { TestStack } from './stack.ts';
 
 /**
- * Returns the distinct names of tables and collections that contain one of the texts. Searches every row of the
- * SQLite file, or every MongoDB document and every Redis key. Also finds UUIDs that are stored as bytes.
+ * Returns, for each text, the sorted names of the tables and collections that contain it. One pass reads every row of
+ * the SQLite file, or every MongoDB document and every Redis key. Also finds UUIDs that are stored as bytes.
  */
 export async function findTraces(
-  stack: Pick<TestStack, 'engine' | 'env'>,
-  texts: readonly string[],
-): Promise<string[]> {
-  return [...new Set((await findTracesOfEach(stack, texts)).values().toArray().flat())].sort();
-}
-
-/** The same for each of the texts in one pass over the stores. */
-export async function findTracesOfEach(
   stack: Pick<TestStack, 'engine' | 'env'>,
   texts: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
