@@ -18,6 +18,8 @@ const messageBytesMin = 15_900;
 const messageBytesMax = 17_000;
 /** System buffers differ between connections: this much may follow after one connection was dropped. */
 const furtherMessages = Math.ceil((2 * mebibyte) / messageBytesMin);
+/** For some hundred publishes of 16 kB; a loaded machine takes more than 45 s. */
+const patience = { timeoutMs: 100_000 };
 /** Mostly garbage from publishing for more than ten seconds. */
 const growthMbMax = 350;
 
@@ -58,13 +60,10 @@ test('drops a consumer that takes nothing for ten seconds, with one mebibyte buf
   const beforeMb = residentMb(pids[0]!);
   let peakMb = beforeMb;
   const acked = (atLeast: () => number) =>
-    eventually(
-      () => {
-        peakMb = Math.max(peakMb, residentMb(pids[0]!));
-        return publishing.acked.length >= atLeast();
-      },
-      { timeoutMs: 45_000 },
-    );
+    eventually(() => {
+      peakMb = Math.max(peakMb, residentMb(pids[0]!));
+      return publishing.acked.length >= atLeast();
+    }, patience);
   for (const reader of [slowSse, slowWebSocket]) reader.pause();
   await acked(() => (systemEnds(slowSse.socket()!).every(({ state }) => state === established) ? Infinity : 0));
   const target = publishing.acked.length + furtherMessages;
@@ -82,7 +81,7 @@ test('drops a consumer that takes nothing for ten seconds, with one mebibyte buf
   for (const reader of [slowSse, slowWebSocket]) reader.resume();
   await eventually(
     () => expect(readers.map(({ count }) => count)).toEqual(readers.map(() => publishing.acked.length)),
-    { timeoutMs: 30_000 },
+    patience,
   );
   const logs = await Promise.all(readers.map((reader) => reader.stop()));
   const bufferedBytes = socket.bytesRead - takenBefore - inSystem;
@@ -102,4 +101,4 @@ test('drops a consumer that takes nothing for ten seconds, with one mebibyte buf
   expect(bufferedBytes).toBeGreaterThan(mebibyte / 2);
   expect(bufferedBytes).toBeLessThan(mebibyte + 2 * messageBytesMax);
   expect(peakMb - beforeMb).toBeLessThan(growthMbMax);
-});
+}, 300_000);
