@@ -86,6 +86,7 @@ export function kafkaClient(
     kafka,
     destroy: () => {
       isDestroyed = true;
+      brokers.length = 0; // kafkajs reads the list before it tries again to connect, and gives up if it is empty
       // kafkajs listens only for 'error' and 'end': without an error it would wait for responses on a closed socket.
       for (const socket of sockets) socket.destroy(new Error(closedByTocsin));
     },

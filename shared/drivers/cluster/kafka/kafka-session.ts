@@ -137,6 +137,7 @@ export class KafkaSession {
     consumer.on(consumer.events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
     await within(connectTimeoutMs, 'connecting to Kafka', consumer.connect());
     await consumer.subscribe({ topic: this.#options.topic, fromBeginning: true });
+    if (this.#isStopped) return; // while it connected
     this.#stopWatching = coalescedInterval(watchIntervalMs, () => void this.#checkProgress());
     await consumer.run({
       autoCommit: false,
