@@ -65,7 +65,9 @@ export function kafkaClient(
     ...(connection.sasl === undefined ? {} : { sasl: connection.sasl as SASLOptions }),
     retry: { ...kafkaRetryPauses, retries: Math.max(retries, brokers.length - 1) },
     logLevel: connection.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,
-    logCreator: () => connection.clientLog,
+    logCreator: () => (entry) =>
+      // The errors of a destroyed client are consequences of its end.
+      connection.clientLog(isDestroyed ? { ...entry, level: logLevel.DEBUG } : entry),
     socketFactory: ({ host, port, ssl, onConnect }) => {
       // A call that was under way connects again.
       if (isDestroyed) throw new Error(closedByTocsin);
@@ -109,9 +111,8 @@ export function kafkaClientLog(log: Logger): (entry: LogEntry) => void {
   }) => {
     const text = `kafkajs ${namespace}: ${message}`;
     const now = performance.now();
-    const isOurs = message.endsWith(closedByTocsin);
     const isRepeated = now - (warnedAt.get(text) ?? -Infinity) < repeatedAfterMs;
-    if (level > logLevel.WARN || isRepeated || isOurs) return log.debug(details, text);
+    if (level > logLevel.WARN || isRepeated) return log.debug(details, text);
     if (warnedAt.size >= 100) warnedAt.clear();
     warnedAt.set(text, now);
     log.warn(details, text);

@@ -114,7 +114,7 @@ describeWithEngines('kafka: the members of a group', ({ kafkaBrokers }) => {
   );
 
   // The leak guard fails this file if kafkajs continues to connect.
-  test.each([0, 1, 2, 5, 10, 20, 40])('end with their log that closes %d ms after they started', async (afterMs) => {
+  test.each([0, 1, 2, 5, 10, 20, 40])('end when their log closes %d ms after they started', async (afterMs) => {
     const log = await openLog(connect());
     const consuming = log.consume({ group, onBatch: collector().onBatch });
     await sleep(afterMs);
