@@ -119,8 +119,9 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     // First, accept no new connections, so that disconnected clients connect to another node.
     own.add(async () => {
       leaving.abort();
-      requests.leave();
       await stopListening(server);
+      // Not before: it makes clients open new connections, and those that wait when listening stops are reset.
+      requests.leave();
       waits.endAll();
     });
     serveRequests(server, deps, requests);

@@ -23,6 +23,8 @@ const keepAliveTimeoutMs = 75_000;
 const stalledTimeoutMs = 150_000;
 /** The limit for requests in progress at a shutdown: longer than a publish waits for Kafka's leaders. */
 const requestsMsMax = 18_000;
+/** How long a stopping server accepts connections: with a constant stream of new ones, some always wait. */
+const acceptMsMax = 1_000;
 /** How long clients with open connections may still send requests, which are answered with `Connection: close`. */
 const idleMs = 500;
 
@@ -57,12 +59,29 @@ export async function listen(server: Server, config: Pick<Config, 'HOST' | 'PORT
 }
 
 /**
- * Accepts no new connections and keeps open ones. `close` of an HTTP server would also close idle ones, which may be
- * receiving a request.
+ * Accepts the connections that wait, then no more, and keeps open ones. `close` of an HTTP server would also close idle
+ * ones, which may be receiving a request.
  */
 export async function stopListening(server: Server): Promise<void> {
-  await nextTurn(); // connections that wait are accepted first
+  await acceptWaiting(server);
   NetServer.prototype.close.call(server);
+}
+
+/**
+ * Resolves when no connection waits to be accepted, or after a second. Closing would reset those that wait, and their
+ * clients may have sent requests. Node accepts one connection per turn of the event loop.
+ */
+async function acceptWaiting(server: Server): Promise<void> {
+  let accepted = 0;
+  const count = () => (accepted += 1);
+  server.on('connection', count);
+  const deadline = performance.now() + acceptMsMax;
+  for (let before = -1; before !== accepted && performance.now() < deadline;) {
+    before = accepted;
+    await nextTurn(); // can come before the sockets are polled
+    await nextTurn();
+  }
+  server.off('connection', count);
 }
 
 /** Waits for requests in progress and for those being received, then closes the remaining connections. */
