@@ -10,6 +10,8 @@ const operator = new Client(undefined, stack.urls);
 const figures = async (): Promise<string> => (await operator.call('GET', '/metrics')).body as string;
 
 const deploy = path.join(import.meta.dirname, '../../deploy');
+/** Pause between two scrapes: the server measures lags at most twice a minute. */
+const intervalMs = 1_000;
 /** The metric names in a dashboard or rule, without the suffixes of histograms. */
 const asked = (file: string) =>
   new Set(
@@ -53,14 +55,14 @@ test('requests of sinks are counted, and their lag is labelled by state, topic I
   await owner.client.call('POST', `/${topic.name}`, { text: '1' });
   await eventually(
     async () => expect(await figures()).toMatch(/^tocsin_sink_requests_total\{kind="webhook",outcome="test"\} [1-9]/m),
-    { timeoutMs: 50_000 },
+    { timeoutMs: 50_000, intervalMs },
   );
   await eventually(
     async () =>
       expect(await figures()).toContain(
         `tocsin_sink_lag_records{state="paused",topic_id="${topic.id}",sink_id="${id}"} 1`,
       ),
-    { timeoutMs: 50_000 },
+    { timeoutMs: 50_000, intervalMs },
   );
   expect(await figures()).toMatch(/^tocsin_sink_lag_records\{state="active",topic_id="",sink_id=""\} 0$/m);
 }, 150_000);
@@ -83,7 +85,7 @@ test('the lag of consumers is labelled by state, topic ID and consumer', async (
       expect(await figures()).toContain(
         `tocsin_log_consumer_lag_records{state="active",topic_id="${id}",consumer="behind"} 2`,
       ),
-    { timeoutMs: 50_000 },
+    { timeoutMs: 50_000, intervalMs },
   );
   expect(await figures()).not.toContain('consumer="current"');
   expect(await figures()).toMatch(/^tocsin_log_consumer_lag_records\{state="idle",topic_id="",consumer=""\} 0$/m);
