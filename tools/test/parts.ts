@@ -66,7 +66,7 @@ export const groups: readonly (readonly Part[])[] = [
   ],
   // Mostly wait for leases and elections. `lint` computes meanwhile.
   [
-    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 3 },
+    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2 },
     { name: 'lint', kind: 'program', args: ['tools/lint.ts'], isLowPriority: true },
   ],
   // Depend on timing. Next to other parts, even of the lowest priority, some of them fail.

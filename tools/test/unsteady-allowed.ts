@@ -21,8 +21,4 @@ export const unsteadyAllowed: readonly AllowedTest[] = [
     test: `tests/faults/failovers.test.ts › an installation on replicated engines stays ready and ${name}`,
     reason: 'all three failed in one of twenty runs, after the test with a silent Kafka broker; the cause is not known',
   })),
-  {
-    test: 'tests/faults/kafka-broker-loss.test.ts › the event log on three brokers, of which one is lost without replicas, the other partitions accept and deliver records while one broker is down, and the log stays ready',
-    reason: 'partitions of healthy brokers refused records once, next to three busy loops; the cause is not confirmed',
-  },
 ];
