@@ -120,7 +120,7 @@ export function startApi(options: ApiOptions): Promise<RunningApi> {
     own.add(async () => {
       leaving.abort();
       await stopListening(server);
-      // Not before: it makes clients open new connections, and those that wait when listening stops are reset.
+      // After that, because it makes clients open new connections, which the end of listening would reset.
       requests.leave();
       waits.endAll();
     });

@@ -8,10 +8,10 @@ import { useOwnStack } from '../support/use-own-stack.ts';
 const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' });
 const operator = new Client(undefined, stack.urls);
 const figures = async (): Promise<string> => (await operator.call('GET', '/metrics')).body as string;
+/** Pause between two scrapes, because scrapes within half a minute share a measurement of lags. */
+const intervalMs = 1_000;
 
 const deploy = path.join(import.meta.dirname, '../../deploy');
-/** Pause between two scrapes: the server measures lags at most twice a minute. */
-const intervalMs = 1_000;
 /** The metric names in a dashboard or rule, without the suffixes of histograms. */
 const asked = (file: string) =>
   new Set(
@@ -79,7 +79,6 @@ test('the lag of consumers is labelled by state, topic ID and consumer', async (
     ['current', body.offset + 1],
   ] as const)
     expect((await put(consumer, offset)).status).toBe(200);
-  // Scrapes within half a minute share a measurement.
   await eventually(
     async () =>
       expect(await figures()).toContain(
