@@ -31,6 +31,8 @@ export class HeldSink {
   #sink: Sink;
   #progress: Progress;
   #counted = { delivered: 0, skipped: 0 };
+  /** `testAt` of a test that was sent or is void. */
+  #endedTestAt: number | null = null;
   /** The newest stored page, null without one. */
   #page: SinkDeliveryPage | null;
   #pending: SinkDelivery[] = [];
@@ -80,13 +82,19 @@ export class HeldSink {
     this.#progress = { ...this.#progress, ...failure };
   }
 
+  /** The next `save` removes the test of `sink`, which was sent or is void, but none that is requested later. */
+  endTest(): void {
+    this.#endedTestAt = this.#sink.testAt;
+  }
+
   note(delivery: SinkDelivery): void {
     this.#pending = merged(this.#pending, [delivery]);
   }
 
   /**
    * Stores the progress and renews the claim, or ends it with `change`. Resolves with false if a manager changed the
-   * position or the state: the manager's position then applies, and nothing of `change`. Throws ClaimLost.
+   * position or the state: the manager's position then applies, and nothing of `change`. A sink whose claim
+   * ends before a requested test is due now. Throws ClaimLost.
    */
   async save(change: Changes<Sink> = {}): Promise<boolean> {
     const { documents } = this.#deps.engine;
@@ -95,11 +103,14 @@ export class HeldSink {
     const isApplied = await retryStale(async () => {
       const now = this.#deps.clock();
       const isSame = this.#sink.revision === revision;
+      const testAt = this.#sink.testAt === this.#endedTestAt ? null : this.#sink.testAt;
       const set: Changes<Sink> = {
         delivered: this.#sink.delivered + this.#counted.delivered,
         skipped: this.#sink.skipped + this.#counted.skipped,
         dueAt: now + this.#deps.limits.claimMs,
         ...(isSame ? { ...this.#progress, ...change } : {}),
+        testAt,
+        ...(isSame && change.claim === null && testAt !== null ? { dueAt: now, isIdle: false } : {}),
       };
       try {
         await documents.commit([write.update(sinks, this.#sink, set), ...pages.writes]);

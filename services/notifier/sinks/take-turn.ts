@@ -32,7 +32,7 @@ export async function takeTurn(deps: SinkDeps, held: HeldSink): Promise<void> {
     const { sink } = held;
     const topic = await deps.engine.documents.get(topics, sink.topicId);
     let step: Step = 'more';
-    if (topic === null) step = await release(deps, held, erasureMs);
+    if (topic === null) step = await waitForErasure(deps, held);
     else if (sink.testAt !== null) await sendTest(deps, held, topic);
     else if (sink.state !== 'active') step = await end(held, { dueAt: null });
     else step = await sendRecords(deps, held, topic);
@@ -44,6 +44,11 @@ export async function takeTurn(deps: SinkDeps, held: HeldSink): Promise<void> {
 
 const release = (deps: SinkDeps, held: HeldSink, afterMs: number): Promise<Step> =>
   end(held, { dueAt: deps.clock() + afterMs });
+
+function waitForErasure(deps: SinkDeps, held: HeldSink): Promise<Step> {
+  held.endTest();
+  return release(deps, held, erasureMs);
+}
 
 /** Ends the claim. A manager's change meanwhile keeps it for another look. */
 async function end(held: HeldSink, change: Partial<Sink>): Promise<Step> {
@@ -151,7 +156,8 @@ async function sendTest(deps: SinkDeps, held: HeldSink, topic: Topic): Promise<v
   const outcome = status !== null && status >= 200 && status < 300 ? 'delivered' : 'skipped';
   deps.requests.inc({ kind: sink.kind, outcome: 'test' });
   held.note({ offset: null, requestId: id, outcome, status, error, attempts: 1, milliseconds, at: deps.clock() });
-  await held.save({ testAt: null });
+  held.endTest();
+  await held.save();
 }
 
 async function post(
