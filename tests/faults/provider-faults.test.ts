@@ -50,7 +50,8 @@ const fcmError = (status: number, code: string, retryAfterSeconds?: number): Fcm
   code,
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
-const later = () => Date.now() + 60_000;
+/** Later than the registration of every token, even on a slow machine. */
+const later = Date.now() + 3_600_000;
 
 // The second attempt gets Retry-After: connections end during the first, and a truncated response carries no header.
 const faults: readonly Fault[] = [
@@ -59,7 +60,7 @@ const faults: readonly Fault[] = [
     percent: 8,
     status: 'dead_token',
     retires: true,
-    apns: [apnsError(410, 'Unregistered', { timestamp: later() })],
+    apns: [apnsError(410, 'Unregistered', { timestamp: later })],
     fcm: [fcmError(404, 'UNREGISTERED')],
     expo: [{ kind: 'ticket-error', error: 'DeviceNotRegistered' }],
   },
