@@ -1,8 +1,8 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * The slowest test files, about slowest first, those that wait between those that compute. Without timings of an
- * earlier run Jest starts with the largest files, and these would run last, alone.
+ * The slowest test files, about slowest first. Without timings of an earlier run Jest starts with the largest files,
+ * and these would run last, alone.
  */
 const longest = [
   'tests/installations/metrics.test.ts',
@@ -19,20 +19,13 @@ const longest = [
   'tests/installations/ntfy-apprise.test.ts',
   'tests/installations/operator-commands.test.ts',
   'tests/installations/few-descriptors.test.ts',
-  'tests/installations/slow-consumers.test.ts',
   'tests/installations/stream-restart.test.ts',
   'tests/installations/account-deletion-kill.test.ts',
   'tests/installations/account-deletion-traces.test.ts',
   'tests/installations/user-command.test.ts',
-  'tests/acceptance/stream-ready.test.ts',
-  'tests/acceptance/stream-ends-with-credential.test.ts',
   'tests/acceptance/bad-input-routes.test.ts',
   'tests/acceptance/sizes.test.ts',
   'tests/acceptance/stream-sessions.test.ts',
-  'tests/installations/expiry.test.ts',
-  'tests/acceptance/log-gaps.test.ts',
-  'tests/acceptance/filtered-reading.test.ts',
-  'tests/installations/store-away.test.ts',
   'tests/faults/outages.test.ts',
   'tests/faults/scheduled-kill.test.ts',
   'tests/faults/cluster-page.test.ts',
@@ -47,7 +40,17 @@ const longest = [
   'tests/faults/many-topics.test.ts',
   'tests/faults/digest-kill.test.ts',
   'tests/faults/archive-kill.test.ts',
+  'tests/faults/restored-cluster.test.ts',
+  'tests/faults/retention-kill.test.ts',
+  'tests/faults/kafka-security.test.ts',
+  'tests/faults/mongo-stalled-failover.test.ts',
+  'tests/faults/moving.test.ts',
+  'tests/faults/kafka-event-log.test.ts',
+  'tests/faults/ledger-removal.test.ts',
   'tests/faults/notifier-kill.test.ts',
+  'tests/console/admin.test.ts',
+  'tests/console/scheduled.test.ts',
+  'tests/console/quality.test.ts',
   'services/api/live/feed-memory.test.ts',
   'services/api/login-flood.test.ts',
   'services/notifier/push-retries.engines.test.ts',
@@ -67,15 +70,44 @@ const longest = [
   'shared/drivers/cluster/kafka/kafka-event-log.faults.test.ts',
   'shared/drivers/embedded/jobs/sqlite-job-queue.test.ts',
 ];
-const place = ({ path }) => {
-  const at = longest.findIndex((file) => path.endsWith(`/${file}`));
-  return at < 0 ? longest.length : at;
+
+/** Files that take 10 s or longer and mostly wait, the longest first. */
+const waiting = [
+  'tests/installations/expiry.test.ts',
+  'tests/acceptance/log-gaps.test.ts',
+  'tests/acceptance/filtered-reading.test.ts',
+  'tests/acceptance/stream-ready.test.ts',
+  'tests/acceptance/stream-ends-with-credential.test.ts',
+  'tests/installations/protected-consumers.test.ts',
+  'tests/installations/slow-consumers.test.ts',
+  'tests/acceptance/registration-links.test.ts',
+  'tests/engines/stream-ends-with-credential.test.ts',
+  'tests/acceptance/log-leases.test.ts',
+  'tests/acceptance/register.test.ts',
+  'tests/installations/store-away.test.ts',
+  'tests/acceptance/revoked-everywhere.test.ts',
+  'tests/acceptance/topic-tokens.test.ts',
+  'tests/acceptance/api-keys.test.ts',
+];
+
+/** The part of the other files that run before the last file that waits. */
+const shareBefore = 2 / 3;
+
+const named = (tests, files) => files.flatMap((file) => tests.filter(({ path }) => path.endsWith(`/${file}`)));
+
+/** Orders test files, which Jest has sorted: those that wait run spread over the others, not all concurrently. */
+const order = (sorted) => {
+  const [first, waits] = [named(sorted, longest), named(sorted, waiting)];
+  const listed = new Set([...first, ...waits]);
+  const rest = sorted.filter((test) => !listed.has(test));
+  const step = Math.ceil((rest.length * shareBefore) / (waits.length || 1));
+  const spread = waits.flatMap((test, index) => [test, ...rest.slice(index * step, (index + 1) * step)]);
+  return [...first, ...spread, ...rest.slice(waits.length * step)];
 };
 
-/** Orders test files: the slowest first, the others in Jest's order. */
 module.exports = class LongestFirst extends Sequencer {
   sort(tests) {
-    return super.sort(tests).toSorted((one, other) => place(one) - place(other));
+    return order(super.sort(tests));
   }
 };
-module.exports.longest = longest;
+Object.assign(module.exports, { longest, waiting, order });

@@ -32,7 +32,7 @@ export const groups: readonly (readonly Part[])[] = [
     // With one thread, it takes two thirds of the CPU time.
     { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '--singleThreaded'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
-    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 3 },
+    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 4 },
     { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
     // On the cluster, `attacks-cluster` sends random requests.
     { name: 'schemathesis', kind: 'jest', project: 'schemathesis', env: onEmbedded },
@@ -61,7 +61,7 @@ export const groups: readonly (readonly Part[])[] = [
       project: 'acceptance',
       env: onCluster,
       engines: 'needed',
-      filesPerCore: 2,
+      filesPerCore: 3,
     },
   ],
   // Mostly wait for leases and elections. `lint` computes meanwhile.
