@@ -66,6 +66,8 @@ interface Watch {
   checkedAt: number;
   isRefreshing: boolean;
   isLocating: boolean;
+  /** Whether a heartbeat is pending that fetches have waited for. */
+  isHeartbeatLate: boolean;
   /** Whether the other brokers know a coordinator of the group. */
   hasCoordinator: boolean;
 }
@@ -81,7 +83,7 @@ const refreshIntervalMs = 400;
 const watchedMs = 15_000;
 /** Long enough for the broker to process the request that the rebalance begins with, and for three fetches. */
 const hastenedMs = 1_000;
-/** How long fetches wait for a heartbeat. */
+/** How long fetches wait for a heartbeat, once: its response follows a commit, which may wait for a lost replica. */
 const heartbeatMs = 500;
 /** kafkajs's types of errors that mean that a partition has another leader. */
 const leaderErrors: ReadonlySet<string> = new Set([
@@ -157,11 +159,14 @@ function isolate(proto: ConsumerGroup): void {
   const heartbeat = proto.heartbeat;
   proto.heartbeat = async function (this: ConsumerGroup, options) {
     const watch = watchOf(this);
+    const isHastened = performance.now() < (this.cluster[hastenedUntil] ?? 0);
+    // The pending one, if there is one.
+    const beat = heartbeat.call(this, isHastened ? { interval: 0 } : options);
     try {
-      const isHastened = performance.now() < (this.cluster[hastenedUntil] ?? 0);
-      await within(heartbeatMs, 'a heartbeat', heartbeat.call(this, isHastened ? { interval: 0 } : options));
+      await within(watch.isHeartbeatLate ? 0 : heartbeatMs, 'a heartbeat', beat);
     } catch (error) {
-      if (!(error instanceof TookTooLong) && !isBrokerFailure(error)) throw error;
+      if (error instanceof TookTooLong) noteLate(watch, beat);
+      else if (!isBrokerFailure(error)) throw error;
       void findCoordinator(this, watch);
       // Without any coordinator, no other member can get the partitions. It moves after up to 11 s.
       if (watch.hasCoordinator && Date.now() - this.lastRequest > 2 * this.sessionTimeout) throw error;
@@ -179,6 +184,7 @@ const newWatch = (): Watch => ({
   checkedAt: -Infinity,
   isRefreshing: false,
   isLocating: false,
+  isHeartbeatLate: false,
   hasCoordinator: true,
 });
 
@@ -218,6 +224,12 @@ function hasLeaderless(group: ConsumerGroup): boolean {
 function isNext(group: ConsumerGroup, { topic, partition, fetchedOffset }: Batch): boolean {
   const isAssigned = group.assigned().some((one) => one.topic === topic && one.partitions.includes(partition));
   return isAssigned && group.offsetManager.nextOffset(topic, partition).toString() === fetchedOffset;
+}
+
+function noteLate(watch: Watch, beat: Promise<void>): void {
+  watch.isHeartbeatLate = true;
+  const done = () => void (watch.isHeartbeatLate = false);
+  beat.then(done, done);
 }
 
 async function findCoordinator(group: ConsumerGroup, watch: Watch): Promise<void> {
