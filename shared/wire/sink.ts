@@ -45,7 +45,7 @@ export function toSinkJson(sink: Sink, lag: number): SinkJson {
     lag,
     attempts: sink.attempts,
     failing_since: isoOrNull(sink.failingSince),
-    next_attempt_at: isoOrNull(sink.attempts > 0 && sink.state === 'active' ? sink.dueAt : null),
+    next_attempt_at: isoOrNull(sink.retryAt),
     delivered: sink.delivered,
     skipped: sink.skipped,
     created_at: toIso(sink.createdAt),

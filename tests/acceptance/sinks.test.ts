@@ -244,7 +244,7 @@ describe('delivery', () => {
     );
   }, 150_000);
 
-  test('Retry-After postpones the next attempt', async () => {
+  test('Retry-After postpones the next attempt, and a test does not hasten it', async () => {
     const { owner, topic, receiver, sink } = await sinkOf();
     receiver.respond((response) => void response.writeHead(429, { 'Retry-After': '600' }).end());
     await publishAll(owner, topic.name, ['one']);
@@ -253,6 +253,14 @@ describe('delivery', () => {
       expect({ attempts, isLater: Date.parse(next) > Date.now() + 300_000 }).toEqual({ attempts: 1, isLater: true });
     };
     await until(postponed);
+    await made(owner.post(`${pathOf(topic, sink.id)}/test`));
+    await until(async () =>
+      expect((await owner.get(`${pathOf(topic, sink.id)}/deliveries`)).body).toMatchObject([
+        { offset: null, status: 429 },
+        { offset: expect.any(Number), attempts: 1 },
+      ]),
+    );
+    await postponed();
   });
 
   test('a paused sink sends nothing until it is active, and an offset rewinds it', async () => {

@@ -18,9 +18,15 @@ type HeldDeps = Pick<SinkDeps, 'clock' | 'makeId' | 'limits'> & {
   readonly engine: Pick<SinkDeps['engine'], 'documents'>;
 };
 
-type Progress = Pick<Sink, 'offset' | 'attempts' | 'failingSince'>;
+type Failure = Pick<Sink, 'attempts' | 'failingSince' | 'retryAt'>;
+type Progress = Pick<Sink, 'offset'> & Failure;
 
-const progressOf = ({ offset, attempts, failingSince }: Progress): Progress => ({ offset, attempts, failingSince });
+const progressOf = ({ offset, attempts, failingSince, retryAt }: Progress): Progress => ({
+  offset,
+  attempts,
+  failingSince,
+  retryAt,
+});
 
 /**
  * A sink that this process has the claim on, with progress that is not stored yet. A crash repeats the records since
@@ -73,12 +79,12 @@ export class HeldSink {
 
   /** Moves on to the offset, after a record with this outcome, if it was sent. */
   moveTo(offset: number, outcome?: 'delivered' | 'skipped'): void {
-    this.#progress = { offset, attempts: 0, failingSince: null };
+    this.#progress = { offset, attempts: 0, failingSince: null, retryAt: null };
     if (outcome !== undefined) this.#counted[outcome] += 1;
   }
 
   /** The record at the offset failed. */
-  fail(failure: Pick<Sink, 'attempts' | 'failingSince'>): void {
+  fail(failure: Failure): void {
     this.#progress = { ...this.#progress, ...failure };
   }
 
@@ -93,8 +99,8 @@ export class HeldSink {
 
   /**
    * Stores the progress and renews the claim, or ends it with `change`. Resolves with false if a manager changed the
-   * position or the state: the manager's position then applies, and nothing of `change`. A sink whose claim
-   * ends before a requested test is due now. Throws ClaimLost.
+   * position or the state: the manager's position then applies, and nothing of `change`. If a test was requested and
+   * not sent, the end of the claim makes the sink due now. Throws ClaimLost.
    */
   async save(change: Changes<Sink> = {}): Promise<boolean> {
     const { documents } = this.#deps.engine;

@@ -88,6 +88,17 @@ test('a test that is requested during a failing request does not wait for the re
   expect((await sinkOf(sink)).attempts).toBe(1);
 });
 
+test('a test does not hasten the retry of a record', async () => {
+  const sink = await insertSink();
+  await publish(engine, topic, newMessage(topic.id));
+  await takeTurnOf(sink, { status: 503, meanwhile: () => requestTest(sink) });
+  const { retryAt } = await sinkOf(sink);
+  await takeTurnOf(sink, { status: 503 });
+  expect(types).toEqual(['tocsin.message', 'tocsin.test']);
+  expect(await sinkOf(sink)).toMatchObject({ attempts: 1, testAt: null, retryAt, dueAt: retryAt, claim: null });
+  expect(retryAt).toBeGreaterThan(Date.now());
+});
+
 test('a test that is requested during the request that disables the sink is sent in the next turn', async () => {
   const sink = await insertSink();
   await publish(engine, topic, newMessage(topic.id));

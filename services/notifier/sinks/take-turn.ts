@@ -35,6 +35,7 @@ export async function takeTurn(deps: SinkDeps, held: HeldSink): Promise<void> {
     if (topic === null) step = await waitForErasure(deps, held);
     else if (sink.testAt !== null) await sendTest(deps, held, topic);
     else if (sink.state !== 'active') step = await end(held, { dueAt: null });
+    else if (sink.retryAt !== null && sink.retryAt > deps.clock()) step = await end(held, { dueAt: sink.retryAt });
     else step = await sendRecords(deps, held, topic);
     const isOver = deps.closing.aborted || performance.now() >= endAt;
     if (step === 'more' && isOver) step = await release(deps, held, 0);
@@ -122,14 +123,16 @@ async function sendRecord(deps: SinkDeps, held: HeldSink, topic: Topic, record: 
     case 'skipped':
       held.moveTo(record.offset + 1, verdict.kind);
       return 'more';
-    case 'retry':
-      held.fail({ attempts, failingSince: isRefusal(status) ? null : failingSince });
-      return release(deps, held, verdict.afterMs);
+    case 'retry': {
+      const retryAt = now + verdict.afterMs;
+      held.fail({ attempts, failingSince: isRefusal(status) ? null : failingSince, retryAt });
+      return end(held, { dueAt: retryAt });
+    }
     case 'disabled':
-      held.fail({ attempts, failingSince: null });
+      held.fail({ attempts, failingSince: null, retryAt: null });
       return end(held, { state: 'disabled', stateReason: 'The receiver returned 410', dueAt: null });
     case 'paused':
-      held.fail({ attempts, failingSince });
+      held.fail({ attempts, failingSince, retryAt: null });
       // First the email, because its job has a name that is added once.
       await mailPause(deps, sink, failingSince);
       return end(held, {

@@ -20,6 +20,7 @@ export const sinks: Collection<Sink> = {
     revision: 'integer',
     attempts: 'integer',
     failingSince: 'time',
+    retryAt: 'time',
     delivered: 'integer',
     skipped: 'integer',
     testAt: 'time',

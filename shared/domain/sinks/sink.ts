@@ -34,6 +34,8 @@ export interface Sink {
   readonly attempts: number;
   /** The first failure since the last response that moved the sink on; null without one. */
   readonly failingSince: number | null;
+  /** The earliest next attempt of the record at `offset`; null before the first one. A test does not change it. */
+  readonly retryAt: number | null;
   /** Records that the receiver got, and those that it refused. */
   readonly delivered: number;
   readonly skipped: number;
@@ -61,6 +63,7 @@ export function newSink(
     revision: 1,
     attempts: 0,
     failingSince: null,
+    retryAt: null,
     delivered: 0,
     skipped: 0,
     testAt: null,
@@ -82,6 +85,7 @@ export function restartedSink(
     revision: stored.revision + 1,
     attempts: 0,
     failingSince: null,
+    retryAt: null,
     isIdle: false,
     // The holder of a claim completes its request and then reads the change.
     dueAt: stored.claim !== null ? stored.dueAt : isDue ? now : null,

@@ -55,6 +55,7 @@ const migrations: readonly Migration[] = [
   { name: 'browsers as devices, and the recipients by both flags', sql: '' },
   messageExtrasMigration,
   lostRecordsMigration,
+  { name: 'retry times of sinks', sql: '' },
 ];
 
 const fileName = 'tocsin.db';
