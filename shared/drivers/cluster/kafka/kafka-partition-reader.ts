@@ -15,8 +15,6 @@ export interface ReaderOptions {
   readonly onHandled: (nextOffset: number) => void;
 }
 
-/** The pause before a retry of the same records. */
-export const retryPauses = { firstPauseMs: 100, longestPauseMs: 5_000 } as const;
 const batchSizeDefault = 1_000;
 /**
  * The maximum number of prefetched records: enough to keep the handler busy, few enough to hold a dozen partitions in
@@ -137,10 +135,9 @@ export class KafkaPartitionReader {
       const batch = { partition, records, nextOffset: base + nextOffset, signal };
       const isHandled = await untilDone(() => consume.onBatch(batch).then(() => true), {
         signal,
-        ...retryPauses,
-        onFailure: (error, pauseMs) =>
+        onFailure: (error, failures) =>
           log.warn(
-            { err: error, group: consume.group, partition, pauseMs },
+            { err: error, group: consume.group, partition, failures },
             'handling a batch of the log failed, retrying',
           ),
       });

@@ -8,7 +8,7 @@ import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } fr
 import { FetchPause } from './fetch-pause.ts';
 import { assignerThat } from './kafka-group.ts';
 import { kafkaGroupId } from './kafka-group-id.ts';
-import { KafkaPartitionReader, retryPauses } from './kafka-partition-reader.ts';
+import { KafkaPartitionReader } from './kafka-partition-reader.ts';
 import { collectFetches } from './patches/collect-kafka-fetches.ts';
 import { hastenHeartbeats } from './patches/isolate-kafka-fetches.ts';
 import type { GroupWatch } from './members/group-watch.ts';
@@ -252,9 +252,8 @@ export class KafkaSession {
     };
     return untilDone(findStart, {
       signal,
-      ...retryPauses,
-      onFailure: (error, pauseMs) =>
-        log.warn({ err: error, group: consume.group, partition, pauseMs }, 'the start offset is not known yet'),
+      onFailure: (error, failures) =>
+        log.warn({ err: error, group: consume.group, partition, failures }, 'the start offset is not known yet'),
     });
   }
 

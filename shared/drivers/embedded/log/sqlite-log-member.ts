@@ -5,8 +5,6 @@ import { untilDone } from '../../../async/until-done.ts';
 import type { ConsumeOptions } from '../../../ports/event-log.ts';
 import { collectingMs } from '../../collecting-ms.ts';
 
-/** The pause before a retry of the same records. It doubles, so that a failing handler does not occupy a core. */
-const pauses = { firstPauseMs: 100, longestPauseMs: 5_000 } as const;
 const batchSizeDefault = 1_000;
 
 /** The part of the log that a group member uses. */
@@ -30,9 +28,8 @@ export async function runLogMember(
   const { signal, log } = at;
   const trying = {
     signal,
-    ...pauses,
-    onFailure: (error: unknown, pauseMs: number) =>
-      log.warn({ err: error, group: options.group, pauseMs }, 'a log consumer failed, retrying'),
+    onFailure: (error: unknown, failures: number) =>
+      log.warn({ err: error, group: options.group, failures }, 'a log consumer failed, retrying'),
   };
   const limit = options.batchSizeMax ?? batchSizeDefault;
   let offset = await untilDone(

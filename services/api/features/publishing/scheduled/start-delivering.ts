@@ -7,8 +7,6 @@ import { deliverBatch, type DeliverDeps, type DueMessages } from './deliver-batc
 
 /** Between two looks for due messages. Different on each look, so that nodes do not compete for every batch. */
 const pauseMs = { min: 500, max: 900 } as const;
-/** The pauses while the stores are unavailable. */
-const outagePauseMs = { first: 500, longest: 5_000 } as const;
 /** Messages per claim. A node that dies delays the rest of its claim. */
 const batchMax = 200;
 
@@ -24,9 +22,8 @@ export function startDelivering(deps: DeliverDeps & Pick<ApiDeps, 'metrics'>): {
     while (!signal.aborted) {
       await untilDone(() => deliverDue(deps, { metrics, signal }), {
         signal,
-        onFailure: (error, ms) => deps.log.warn({ err: error, ms }, 'scheduled messages cannot be delivered, retrying'),
-        firstPauseMs: outagePauseMs.first,
-        longestPauseMs: outagePauseMs.longest,
+        onFailure: (error, failures) =>
+          deps.log.warn({ err: error, failures }, 'scheduled messages cannot be delivered, retrying'),
       });
       const pause = pauseMs.min + Math.random() * (pauseMs.max - pauseMs.min);
       await sleep(pause, undefined, { signal }).catch(() => undefined); // the abort ends the pause early
