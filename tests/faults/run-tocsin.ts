@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { builtProgram } from '../../tools/stack/built-program.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 const spawnTocsin = (args: readonly string[], env: Readonly<Record<string, string>>, out: 'pipe' | 'ignore') => {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  return spawn(process.execPath, ['cli/main.ts', ...args], {
+  return spawn(process.execPath, [builtProgram('cli/main.ts'), ...args], {
     cwd: root,
     env: { PATH: PATH ?? '', ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...env },
     stdio: ['ignore', out, 'pipe'],

@@ -30,7 +30,7 @@ const phases = ['examples', 'coverage', 'fuzzing'];
 const size: RunSize =
   minutes > 0
     ? { phases, examples: 100, seed, seconds: minutes * 40, timeoutMs: (minutes + 10) * minuteMs }
-    : { phases, examples: 2, seed, timeoutMs: 8 * minuteMs };
+    : { phases, examples: 2, seed, timeoutMs: 20 * minuteMs };
 /** The rest of the minutes. */
 const rowsSize: RunSize = { ...size, phases: ['stateful'], seconds: minutes * 20 };
 
@@ -47,7 +47,7 @@ describeUnlessMissing('Schemathesis', missingForSchemathesis(), () => {
     store = await openStackDocuments(target.stack);
     document = (await (await fetch(`${target.stack.urls[0]}/openapi.json`)).json()) as Document;
     arranged = await arrangeTarget(target.stack, store, { adminToken, things: countDeletions(document) + 1 });
-  }, 5 * minuteMs);
+  }, 10 * minuteMs);
   afterAll(async () => {
     await store?.close();
     await target?.close();

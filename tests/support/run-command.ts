@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { builtProgram } from '../../tools/stack/built-program.ts';
 import { testStack } from './stack.ts';
 
 export interface Ran {
@@ -11,6 +12,7 @@ export interface Ran {
 }
 
 const root = join(import.meta.dirname, '../..');
+const program = builtProgram(join(root, 'cli/main.ts'));
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,7 +22,7 @@ export function startCommand(
   env: Environment = testStack().env,
   cwd = root,
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], { cwd, env: { ...process.env, ...env } });
+  return spawn(process.execPath, [program, ...args], { cwd, env: { ...process.env, ...env } });
 }
 
 /** Runs `tocsin …` and resolves with its result, successful or not. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../engines/free-ports.ts';
+import { builtProgram } from './built-program.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The compile cache of `npm start`. */
@@ -73,7 +74,8 @@ export class ServerProcess {
     const metricsPort: Record<string, string> =
       freeMetricsPort === undefined ? {} : { METRICS_PORT: String(freeMetricsPort) };
     const { PATH, NODE_COMPILE_CACHE = compileCache } = process.env;
-    const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...this.#args], {
+    const args = this.#nextRoot === root ? this.#args.map(builtProgram) : this.#args;
+    const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', ...args], {
       cwd: this.#nextRoot,
       env: {
         PATH: PATH ?? '',

@@ -29,18 +29,9 @@ const onCluster = { TOCSIN_ENGINE: 'cluster' };
  */
 export const groups: readonly (readonly Part[])[] = [
   [
-    // With one thread, it takes two thirds of the CPU time.
-    { name: 'types', kind: 'program', args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '--singleThreaded'] },
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
     { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 4 },
     { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
-    // On the cluster, `attacks-cluster` sends random requests.
-    { name: 'schemathesis', kind: 'jest', project: 'schemathesis', env: onEmbedded },
-    {
-      name: 'types-console',
-      kind: 'program',
-      args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'console'],
-    },
   ],
   [
     { name: 'unit', kind: 'jest', project: 'unit' },
@@ -64,10 +55,25 @@ export const groups: readonly (readonly Part[])[] = [
       filesPerCore: 3,
     },
   ],
-  // Mostly wait for leases and elections. `lint` computes meanwhile.
+  // The fault tests mostly wait for leases and elections. The others compute meanwhile.
   [
     { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2 },
     { name: 'lint', kind: 'program', args: ['tools/lint.ts'], isLowPriority: true },
+    {
+      name: 'types',
+      kind: 'program',
+      // With one thread, it takes two thirds of the CPU time.
+      args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '--singleThreaded'],
+      isLowPriority: true,
+    },
+    {
+      name: 'types-console',
+      kind: 'program',
+      args: ['node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'console'],
+      isLowPriority: true,
+    },
+    // On the cluster, `attacks-cluster` sends random requests.
+    { name: 'schemathesis', kind: 'jest', project: 'schemathesis', env: onEmbedded, isLowPriority: true },
   ],
   // Depend on timing. Next to other parts, even of the lowest priority, some of them fail.
   [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used' }],
