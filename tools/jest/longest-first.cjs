@@ -12,7 +12,7 @@ const longest = [
   'tests/acceptance/slow-clients.test.ts',
   'tests/acceptance/at-once.test.ts',
   'tests/installations/archive-restore.test.ts',
-  'tests/acceptance/console.test.ts',
+  'tests/acceptance/console-pages.test.ts',
   'tests/acceptance/scheduled-messages.test.ts',
   'tests/installations/consumer-example.test.ts',
   'tests/installations/readme-session.test.ts',

@@ -14,6 +14,7 @@ export const embeddedOnly: ReadonlySet<string> = new Set([
   'services/notifier/unread-badges.engines.test.ts',
   'services/retention/lifecycle/lapse-teams.engines.test.ts',
   'tests/acceptance/bad-input-routes.test.ts',
+  'tests/acceptance/console-pages.test.ts',
   'tests/acceptance/docs-page.test.ts',
   'tests/acceptance/scopes.test.ts',
   'tests/acceptance/sizes.test.ts',
