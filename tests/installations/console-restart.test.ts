@@ -4,7 +4,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
-import { openConsole } from '../support/open-console.ts';
+import { openConsole, texts } from '../support/open-console.ts';
 import { createAccount, createTopic } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
@@ -18,7 +18,6 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const chromium = useChromium(() => stack.urls[0]!);
   const state = (page: Page, text: RegExp) =>
     page.getByRole('status').filter({ hasText: text }).waitFor({ timeout: patience.timeoutMs });
-  const texts = (page: Page) => page.locator('.message .text').allTextContents();
 
   test('two browsers show each message once and in order, across a SIGKILL of their server', async () => {
     const owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
