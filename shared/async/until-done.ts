@@ -44,9 +44,10 @@ export async function untilDone<T>(
       return await work();
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (time.nowMs() >= reportAt) {
+      const now = time.nowMs();
+      if (now >= reportAt) {
         onFailure(error, failures);
-        reportAt = time.nowMs() + reportEvery;
+        reportAt = now + reportEvery;
         reportEvery = Math.min(reportEvery * 2, reportMs.longest);
       }
     }

@@ -5,6 +5,7 @@ import { isNotConnected } from './is-not-connected.ts';
 import { kafkaClient, kafkaRetryPauses, type KafkaClient, type KafkaContext } from './kafka-client.ts';
 import type { KafkaBroker } from './kafka-leaders.ts';
 import { NotAppended } from './not-appended.ts';
+import { untilDone } from '../../../async/until-done.ts';
 import { within } from '../../../async/within.ts';
 
 /** The broker does not lead the partition, by the producer's metadata. */
@@ -36,7 +37,6 @@ const graceMs = 400;
 /** After two consecutive failures, appends are rejected immediately for this long before the next attempt. */
 const cooldownMs = 1_000;
 const connectTimeoutMs = 4_000;
-const probePauseMs = { first: 100, longest: 1_000 } as const;
 
 /**
  * Sends batches through one producer and replaces the producer after every failure: the outcome of a failed send is
@@ -180,21 +180,19 @@ export class KafkaSender {
   }
 
   async #connectUntilDone(signal: AbortSignal): Promise<SenderConnection | undefined> {
-    for (
-      let pauseMs: number = probePauseMs.first;
-      !signal.aborted;
-      pauseMs = Math.min(pauseMs * 2, probePauseMs.longest)
-    ) {
+    const connect = async () => {
       try {
-        const current = await this.#connect();
-        if (!signal.aborted) return current;
-        await drop(current);
+        return await this.#connect();
       } catch (error) {
         this.#lastFailure = error;
         if (isNotConnected(error)) this.#rejectWaiting?.();
-        await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+        throw error;
       }
-    }
+    };
+    // The rejected appends name the failure.
+    const current = await untilDone(connect, { signal, onFailure: () => undefined });
+    if (current === undefined || !signal.aborted) return current;
+    await drop(current);
     return undefined;
   }
 
