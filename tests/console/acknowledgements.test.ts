@@ -3,7 +3,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
-import { openConsole, typeLogin } from '../support/open-console.ts';
+import { isLive, openConsole, typeLogin } from '../support/open-console.ts';
 import { expectNoScrollbar, findInaccessible, looks } from '../support/page-quality.ts';
 import { createTopic, made } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -32,19 +32,12 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const messageOf = (page: Page, text = 'The pump has stopped') => page.locator('.message').filter({ hasText: text });
   const acknowledging = { name: /^Acknowledge/ };
 
-  async function untilLive(page: Page): Promise<void> {
-    await page
-      .getByRole('status')
-      .filter({ hasText: /^live$/ })
-      .waitFor();
-  }
-
   test('an acknowledgement and its undo appear immediately in another browser', async () => {
     const { owner, topic, path } = await escalatingTopic();
     const other = await stack.person();
     await publish(owner, topic);
     const [page, others] = [await openConsole(chromium, owner, path), await openConsole(chromium, other, path)];
-    await untilLive(others);
+    await isLive(others);
     await messageOf(others).getByText('Needs acknowledgement').waitFor();
     await messageOf(page).getByRole('button', acknowledging).click();
     await messageOf(others).getByText(`Acknowledged by ${owner.user.username}, just now`).waitFor();
@@ -57,7 +50,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   test('a message that arrives live is acknowledged with a note, and taken back, by keyboard', async () => {
     const { owner, topic, path } = await escalatingTopic();
     const page = await openConsole(chromium, owner, path);
-    await untilLive(page);
+    await isLive(page);
     const { id } = await publish(owner, topic);
     await messageOf(page).getByRole('button', { name: 'With a note' }).press('Enter');
     await page.keyboard.type('on my way');
@@ -136,7 +129,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     const { owner, topic, path } = await escalatingTopic();
     const { id } = await publish(owner, topic);
     const page = await chromium.open(path);
-    await untilLive(page);
+    await isLive(page);
     await messageOf(page).getByText('Needs acknowledgement').waitFor();
     await made(owner.post(`/api/messages/${id}/ack`, {}));
     await messageOf(page).getByText(`Acknowledged by ${owner.user.username}`).waitFor();

@@ -6,6 +6,7 @@ import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { see } from '../support/open-console.ts';
 import { expectNoScrollbar, failure, findInaccessible, looks, ready } from '../support/page-quality.ts';
 import { Client, createAccount, createTopic, made, type Account } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
@@ -37,7 +38,6 @@ const hostile = '\u202Eelitsoh <b>bold</b><img src=x>';
 
 describeUnlessMissing("the operator's screens", missingForChromium(), () => {
   const chromium = useChromium(() => stack.urls[0]!);
-  const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
   const confirm = (page: Page, name: string | RegExp) => page.getByRole('dialog').getByRole('button', { name }).click();
 

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { findProgram } from '../../tools/engines/find-program.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { see } from '../support/open-console.ts';
 import { Client, createTopic, newAddress, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 
@@ -19,7 +20,6 @@ describeUnlessMissing('in Chromium', missing, () => {
   const chromium = useChromium();
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-  const see = (page: Page, text: string) => page.getByText(text).first().waitFor();
 
   async function openLog(owner: Person, topic: string, query = ''): Promise<Page> {
     const path = `/console/topics/${topic}/log${query}`;

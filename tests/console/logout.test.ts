@@ -3,7 +3,7 @@ import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
-import { openConsole } from '../support/open-console.ts';
+import { heading, openConsole } from '../support/open-console.ts';
 import { logIn, refresh as tryRefresh, registerVerified } from '../support/registration.ts';
 import { Client } from '../support/stack.ts';
 
@@ -12,12 +12,12 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
 
   const logOut = async (page: Page) => {
     await page.getByRole('button', { name: 'Log out', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name: 'Log in', exact: true }).waitFor();
+    await heading(page, 'Log in');
   };
 
   test('a logout cancels the requests in progress, which the server would reject', async () => {
     const page = await openConsole(chromium, await registerVerified(), '/console');
-    await page.getByRole('heading', { level: 1, name: 'Home', exact: true }).waitFor();
+    await heading(page, 'Home');
     const ended = page.waitForResponse('**/auth/logout');
     let held = 0;
     await page.route('**/api/subscriptions', async (route) => {

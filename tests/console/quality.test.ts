@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { expectNoScrollbar, failure, findInaccessible, looks, ready } from '../support/page-quality.ts';
-import { openConsole } from '../support/open-console.ts';
+import { isLive, openConsole } from '../support/open-console.ts';
 import { newRegistration } from '../support/registration.ts';
 import { Client, createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -179,10 +179,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
     await page.getByRole('button', { name: 'Create my first topic' }).click();
     const command = await page.locator('.first-message code').textContent();
     const [, text, address] = /^curl -d '(.+)' (\S+)$/.exec(command!)!;
-    await page
-      .getByRole('status')
-      .filter({ hasText: /^live$/ })
-      .waitFor();
+    await isLive(page);
     await new Client().call('POST', new URL(address!).pathname, { text: text! });
     await page.locator('.message .text').filter({ hasText: text! }).waitFor();
   });

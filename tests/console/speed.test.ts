@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { fillStores } from '../../tools/bench/with-seeded.ts';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
+import { texts } from '../support/open-console.ts';
 import { Client } from '../support/stack.ts';
 import { useOwnStack } from '../support/use-own-stack.ts';
 
@@ -48,8 +49,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   }
 
   /** The numbers of the messages on the page, newest first. */
-  const shown = async (page: Page): Promise<number[]> =>
-    (await page.locator('.message .text').allTextContents()).map((text) => Number(/\d+$/.exec(text)));
+  const shown = async (page: Page): Promise<number[]> => (await texts(page)).map((text) => Number(/\d+$/.exec(text)));
 
   /**
    * Returns a function that reads the CPU time that the page's main thread has taken, in milliseconds. Unlike the times

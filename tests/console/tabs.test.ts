@@ -2,14 +2,13 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
-import { typeLogin } from '../support/open-console.ts';
+import { heading, typeLogin } from '../support/open-console.ts';
 import { logIn, registerVerified } from '../support/registration.ts';
 import { testStack } from '../support/stack.ts';
 
 describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const chromium = useChromium();
 
-  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   const see = (page: Page, text: string) => page.getByText(text, { exact: true }).first().waitFor();
   const console = () => `${testStack().urls[0]}/console`;
 

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.ts';
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { mailedLink, mailsTo } from '../support/mailbox.ts';
-import { openConsole } from '../support/open-console.ts';
+import { click, heading, openConsole, see } from '../support/open-console.ts';
 import { newRegistration } from '../support/registration.ts';
 import { createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
@@ -15,9 +15,6 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
   const chromium = useChromium();
 
   const newName = () => `team-${randomBytes(6).toString('hex')}`;
-  const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-  const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
-  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   const section = (page: Page, name: string) => page.getByRole('region', { name });
   const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click();
   const count = (page: Page, name: string) => page.getByRole('button', { name }).count();
