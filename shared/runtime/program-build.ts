@@ -24,8 +24,14 @@ export async function runProgram(
   name: keyof typeof programModules,
   fromSources: () => Promise<unknown>,
 ): Promise<void> {
-  const built = join(currentBuild(), `${name}.js`);
-  await (existsSync(built) ? import(pathToFileURL(built).href) : fromSources());
+  const built = builtFile(name, currentBuild());
+  await (built === undefined ? fromSources() : import(pathToFileURL(built).href));
+}
+
+/** The file of a program in a build; undefined if the build does not exist. */
+export function builtFile(name: keyof typeof programModules, build: string): string | undefined {
+  const file = join(build, `${name}.js`);
+  return existsSync(file) ? file : undefined;
 }
 
 /**

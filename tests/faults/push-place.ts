@@ -13,6 +13,7 @@ import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import type { TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
+import { builtProgram } from '../../tools/stack/built-program.ts';
 
 const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.meta.url));
 
@@ -36,7 +37,7 @@ export function newPushPlace(engines: TestEngines | undefined, own: Closers): Pu
   return {
     config: place.config,
     startNotifier(env) {
-      const child = spawn(process.execPath, [main], {
+      const child = spawn(process.execPath, [builtProgram(main)], {
         env: { ...process.env, ...place.env, ...env },
         stdio: ['ignore', 'inherit', 'inherit'],
       });

@@ -11,6 +11,7 @@ import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { newMessage } from '@tocsin/shared/testing/builders.ts';
 import { openTestEngine, type TestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import type { TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
+import { builtProgram } from '../../tools/stack/built-program.ts';
 
 const main = fileURLToPath(new URL('../../services/retention/main.ts', import.meta.url));
 export const hourMs = 3_600_000;
@@ -20,7 +21,7 @@ export const engineOf = (engines: TestEngines | undefined): string => (engines =
 /** Starts the retention service alone, which sweeps every second. */
 export function startRetention(own: Closers, given: Readonly<Record<string, string>>): ChildProcess {
   const env = { ...process.env, ...given, RETENTION_SCHEDULE: '1s' };
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn(process.execPath, [builtProgram(main)], { env, stdio: ['ignore', 'inherit', 'inherit'] });
   own.add(() => void child.kill('SIGKILL'));
   return child;
 }

@@ -12,7 +12,6 @@ export interface Ran {
 }
 
 const root = join(import.meta.dirname, '../..');
-const program = builtProgram(join(root, 'cli/main.ts'));
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +21,10 @@ export function startCommand(
   env: Environment = testStack().env,
   cwd = root,
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [program, ...args], { cwd, env: { ...process.env, ...env } });
+  return spawn(process.execPath, [builtProgram(join(root, 'cli/main.ts')), ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
 }
 
 /** Runs `tocsin …` and resolves with its result, successful or not. */
