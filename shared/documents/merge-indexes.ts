@@ -34,8 +34,8 @@ export function readIndex<T extends Document>(
 }
 
 /**
- * Merges readers of one order, which `isBefore` decides, and returns a page of the result. A document of several
- * readers counts once.
+ * Merges readers of one order, which `isBefore` decides, and returns a page of the result. A document counts once, even
+ * if it is in several readers or another document moves it back between two reads.
  */
 export async function mergePage<T extends Document>(
   readers: readonly IndexReader<T>[],
@@ -43,7 +43,8 @@ export async function mergePage<T extends Document>(
   page: { readonly offset: number; readonly limit: number },
 ): Promise<T[]> {
   const found: T[] = [];
-  for (let taken = 0; found.length < page.limit; taken++) {
+  const taken = new Set<string>();
+  while (found.length < page.limit) {
     let first: T | undefined;
     for (const reader of readers) {
       const next = await reader.peek();
@@ -51,7 +52,9 @@ export async function mergePage<T extends Document>(
     }
     if (first === undefined) break;
     for (const reader of readers) if ((await reader.peek())?.id === first.id) reader.take();
-    if (taken >= page.offset) found.push(first);
+    if (taken.has(first.id)) continue;
+    taken.add(first.id);
+    if (taken.size > page.offset) found.push(first);
   }
   return found;
 }

@@ -50,6 +50,24 @@ test('deep pages of several large listings are correct', async () => {
   }
 });
 
+test('a page contains a topic once that another topic moves back while the page is read', async () => {
+  const [{ listing, stored }, other] = await Promise.all([addTopics(6), addTopics(0)]);
+  let reads = 0;
+  const documents: Parameters<typeof readListings>[0] = {
+    count: (...query) => engine.documents.count(...query),
+    async find(...query) {
+      const found = await engine.documents.find(...query);
+      reads += 1;
+      const ownerId = listing.equals.ownerId!;
+      if (reads === 1) await engine.documents.insert(topics, newTopic(ownerId, { lastActivityAt: 2_000 }));
+      return found;
+    },
+  };
+  const { topics: page } = await readListings(documents, [listing, other.listing], { offset: 0, limit: 6 });
+  expect(reads).toBeGreaterThan(2);
+  expect(page.map(({ id }) => id).sort()).toEqual(stored.map(({ id }) => id).sort());
+});
+
 test('no listing and an empty listing have no topics', async () => {
   const { listing } = await addTopics(0);
   for (const listings of [[], [listing]]) {

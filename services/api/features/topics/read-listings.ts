@@ -30,7 +30,7 @@ const leapMin = 25;
  * precede it in any case, and `skip` finds more. So deep pages are cheap.
  */
 export async function readListings(
-  documents: Documents,
+  documents: Pick<Documents, 'count' | 'find'>,
   listings: readonly Listing[],
   page: { limit: number; offset: number },
 ): Promise<TopicPage> {
@@ -58,7 +58,7 @@ export async function readListings(
  * skipped, n topics of that listing can be. Repeated rounds leave little, for one topic read per listing and round.
  */
 async function skip(
-  documents: Documents,
+  documents: Pick<Documents, 'count' | 'find'>,
   listings: readonly Listing[],
   { offset, starts }: { offset: number; starts: readonly number[] },
 ): Promise<number[]> {
