@@ -5,12 +5,13 @@ import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { newId } from '@tocsin/shared/testing/builders.ts';
 import type { SinkDeps } from './sink-deps.ts';
 
-/** The dependencies of a notifier whose claims do not expire during a test. */
+/** The dependencies of a notifier whose claims do not expire during a test. Its turns take up to `turnMs`. */
 export function sinkDeps({
   engine,
   client,
   closing = new AbortController().signal,
-}: Pick<SinkDeps, 'engine' | 'client'> & Partial<Pick<SinkDeps, 'closing'>>): SinkDeps {
+  turnMs = 600_000,
+}: Pick<SinkDeps, 'engine' | 'client'> & Partial<Pick<SinkDeps, 'closing'>> & { turnMs?: number }): SinkDeps {
   return {
     engine,
     client,
@@ -27,6 +28,6 @@ export function sinkDeps({
       labelNames: ['kind', 'outcome'],
       registers: [new Registry()],
     }),
-    limits: { turnMs: 100, claimMs: 600_000, saveMs: 1_000 },
+    limits: { turnMs, claimMs: 600_000, saveMs: 1_000 },
   };
 }

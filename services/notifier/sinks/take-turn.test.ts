@@ -35,10 +35,11 @@ async function requestTest(of: Pick<Sink, 'id'>): Promise<void> {
 /** Claims the sink and takes a turn. `meanwhile` runs during each request. */
 async function takeTurnOf(
   of: Pick<Sink, 'id'>,
-  { status = 204, meanwhile }: { status?: number; meanwhile?: () => Promise<void> } = {},
+  { status = 204, meanwhile, turnMs }: { status?: number; meanwhile?: () => Promise<void>; turnMs?: number } = {},
 ): Promise<void> {
   const deps = sinkDeps({
     engine,
+    ...(turnMs === undefined ? {} : { turnMs }),
     client: {
       async post({ body }) {
         types.push((JSON.parse(body) as { type: string }).type);
@@ -108,6 +109,17 @@ test('a test that is requested during the request that disables the sink is sent
   await takeTurnOf(sink);
   expect(types).toEqual(['tocsin.message', 'tocsin.test']);
   expect(await sinkOf(sink)).toMatchObject({ state: 'disabled', testAt: null, dueAt: null });
+});
+
+test('a turn that takes too long ends after a request, and the sink stays due', async () => {
+  const sink = await insertSink({ testAt: 1 });
+  await publish(engine, topic, newMessage(topic.id));
+  await takeTurnOf(sink, { turnMs: 0 });
+  expect(types).toEqual(['tocsin.test']);
+  await expectDue(sink);
+  await takeTurnOf(sink);
+  expect(types).toEqual(['tocsin.test', 'tocsin.message']);
+  expect(await sinkOf(sink)).toMatchObject({ dueAt: null, claim: null });
 });
 
 test('a test that is requested during a test is sent, too', async () => {
