@@ -22,10 +22,23 @@ const { stack, store } = await useOwnStack({
 
 let archive: ArchiveDir;
 let owner: Account;
+/** For one test each; they expire concurrently. */
+let whole: Removed;
+let single: Removed;
+let partial: Removed;
+let nameless: Removed;
 beforeAll(async () => {
   archive = await openArchiveDir();
   owner = await createAccount(store, { urls: stack.urls, tier: 'ESSENTIALS' });
-});
+  const deleted = { kind: 'account', name: 'deleted', accountId: newId() } as const;
+  const acknowledgement = { at: Date.now(), by: deleted, note: 'mine' };
+  [whole, single, partial, nameless] = await Promise.all([
+    removedMessages(['first', 'second']),
+    removedMessages(['only']),
+    removedMessages(['before', 'within']),
+    removedMessages(['of a deleted account'], { publishedBy: deleted, acknowledgement }),
+  ]);
+}, slow);
 afterAll(() => archive.close());
 
 const run = async (...args: string[]) => {
@@ -37,6 +50,8 @@ const run = async (...args: string[]) => {
 
 const call = async (method: string, path: string, json?: object) =>
   owner.client.call(method, path, json === undefined ? {} : { json });
+
+type Removed = Awaited<ReturnType<typeof removedMessages>>;
 
 /** Publishes messages, archives them as retention does, and resolves when retention has removed them. */
 async function removedMessages(texts: readonly string[], archived: Partial<StoredMessage> = {}) {
@@ -62,7 +77,7 @@ const historyOf = async (topic: { name: string }) => (await call('GET', `/${topi
 test(
   'restored messages are history again with their IDs, offsets and times, for a number of days',
   async () => {
-    const { topic, published } = await removedMessages(['first', 'second']);
+    const { topic, published } = whole;
     expect(await historyOf(topic)).toEqual([]);
     const before = Date.now();
     expect(await run('restore', '--topic', topic.name, '--days', '3')).toEqual({
@@ -91,7 +106,7 @@ test(
 test(
   'restored messages are read-only and are not appended to the log',
   async () => {
-    const { topic, published } = await removedMessages(['only']);
+    const { topic, published } = single;
     const { id, offset } = published[0]!;
     const { body: marker } = await owner.client.call('POST', `/${topic.name}`, {
       text: 'published before the restore',
@@ -112,7 +127,7 @@ test(
 test(
   'restores only the messages of a period',
   async () => {
-    const { topic, published } = await removedMessages(['before', 'within']);
+    const { topic, published } = partial;
     const [, within] = published;
     const at = within.timestamp as string;
     await run('restore', '--topic', topic.name, '--days', '1', '--from', at, '--to', at);
@@ -126,12 +141,10 @@ test(
 test(
   'restored messages do not name accounts that were deleted since',
   async () => {
-    const deleted = { kind: 'account', name: 'deleted', accountId: newId() } as const;
-    const acknowledgement = { at: Date.now(), by: deleted, note: 'mine' };
-    const { topic } = await removedMessages(['of a deleted account'], { publishedBy: deleted, acknowledgement });
+    const { topic } = nameless;
     await run('restore', '--topic', topic.name, '--days', '1');
-    const nameless = { kind: 'account', name: null };
-    expect(await historyOf(topic)).toMatchObject([{ published_by: nameless, acknowledged_by: nameless }]);
+    const account = { kind: 'account', name: null };
+    expect(await historyOf(topic)).toMatchObject([{ published_by: account, acknowledged_by: account }]);
   },
   slow,
 );

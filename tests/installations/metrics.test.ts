@@ -8,8 +8,8 @@ import { useOwnStack } from '../support/use-own-stack.ts';
 const { stack, store } = await useOwnStack({ RATE_LIMITS: 'off' });
 const operator = new Client(undefined, stack.urls);
 const figures = async (): Promise<string> => (await operator.call('GET', '/metrics')).body as string;
-/** Pause between two scrapes, because scrapes within half a minute share a measurement of lags. */
-const intervalMs = 1_000;
+/** With a pause between two scrapes, because scrapes within half a minute share a measurement of lags. */
+const patience = { timeoutMs: 60_000, intervalMs: 1_000 };
 
 const deploy = path.join(import.meta.dirname, '../../deploy');
 /** The metric names in a dashboard or rule, without the suffixes of histograms. */
@@ -40,7 +40,7 @@ test('publish durations are labelled by route, not by topic, and include the tim
     expect(text).toMatch(/^tocsin_fanout_lag_records 0$/m);
     expect(text).toMatch(/^tocsin_notifier_lag_records 0$/m);
     expect(text).toMatch(/^tocsin_queue_jobs\{queue="push-normal",state="waiting"\} 0$/m);
-  });
+  }, patience);
   expect(await figures()).not.toContain(topic.name);
 });
 
@@ -55,14 +55,14 @@ test('requests of sinks are counted, and their lag is labelled by state, topic I
   await owner.client.call('POST', `/${topic.name}`, { text: '1' });
   await eventually(
     async () => expect(await figures()).toMatch(/^tocsin_sink_requests_total\{kind="webhook",outcome="test"\} [1-9]/m),
-    { timeoutMs: 50_000, intervalMs },
+    patience,
   );
   await eventually(
     async () =>
       expect(await figures()).toContain(
         `tocsin_sink_lag_records{state="paused",topic_id="${topic.id}",sink_id="${id}"} 1`,
       ),
-    { timeoutMs: 50_000, intervalMs },
+    patience,
   );
   expect(await figures()).toMatch(/^tocsin_sink_lag_records\{state="active",topic_id="",sink_id=""\} 0$/m);
 }, 150_000);
@@ -84,7 +84,7 @@ test('the lag of consumers is labelled by state, topic ID and consumer', async (
       expect(await figures()).toContain(
         `tocsin_log_consumer_lag_records{state="active",topic_id="${id}",consumer="behind"} 2`,
       ),
-    { timeoutMs: 50_000, intervalMs },
+    patience,
   );
   expect(await figures()).not.toContain('consumer="current"');
   expect(await figures()).toMatch(/^tocsin_log_consumer_lag_records\{state="idle",topic_id="",consumer=""\} 0$/m);

@@ -19,7 +19,7 @@ const longest = [
   'tests/installations/ntfy-apprise.test.ts',
   'tests/installations/operator-commands.test.ts',
   'tests/installations/few-descriptors.test.ts',
-  'tests/installations/stream-restart.test.ts',
+  'tests/installations/restarts.test.ts',
   'tests/installations/account-deletion-kill.test.ts',
   'tests/installations/account-deletion-traces.test.ts',
   'tests/installations/user-command.test.ts',
