@@ -25,6 +25,7 @@ const patientFaults = [
   'archive-kill',
   'backup',
   'cluster-page',
+  'consumer-stall',
   'digest-kill',
   'embedded-restart',
   'engines',

@@ -12,7 +12,7 @@ import { killed, silenced, startOutage, type Fault } from './start-outage.ts';
  * Longer than the 5 s for which caches are valid without a query. The guarantee is a minute:
  * TOCSIN_MONGO_DOWN_SECONDS=60.
  */
-const downSeconds = Number(process.env['TOCSIN_MONGO_DOWN_SECONDS'] ?? 12);
+const downSeconds = Number(process.env['TOCSIN_MONGO_DOWN_SECONDS'] ?? 7);
 const silentSeconds = 7;
 /**
  * A publish waits a second for its caller and topic and another for its document; the rest is a margin for a slow

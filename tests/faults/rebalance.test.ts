@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { kafkaGroupId } from '@tocsin/shared/drivers/cluster/kafka/kafka-group-i
 import { heartbeatIntervalMs, sessionTimeoutMs } from '@tocsin/shared/drivers/cluster/kafka/kafka-session.ts';
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { newPushToken } from '@tocsin/shared/testing/builders.ts';
+import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
+import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
-import { describeWithOwnEngines } from '../../tools/engines/describe-with-own-engines.ts';
-import { startEngines } from '../../tools/engines/start-engines.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
 import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
 import { createAccount, createTopic, made, openStackDocuments } from '../support/stack.ts';
@@ -36,8 +36,11 @@ const kinds = ['before', 'joined', 'left', 'killed'] as const;
 
 type Kind = (typeof kinds)[number];
 
-describeWithOwnEngines('a fan-out and a notifier that join and leave', () => {
+describeWithEngines('a fan-out and a notifier that join and leave', (engines) => {
   const own = closers();
+  const place = newTestPlace(engines);
+  own.add(() => place.remove());
+  const { KAFKA_BROKERS, KAFKA_TOPIC, MONGO_URL, REDIS_URL, JWT_SECRET } = place.env as Record<string, string>;
   /** The time of the first push of each message, by `performance.now()`. */
   const pushedAt = new Map<string, number>();
   let stack: Stack;
@@ -48,26 +51,26 @@ describeWithOwnEngines('a fan-out and a notifier that join and leave', () => {
     const onPush = ({ messageId }: { messageId: string | undefined }) => {
       if (!pushedAt.has(messageId!)) pushedAt.set(messageId!, performance.now());
     };
-    const [engines, expo] = await Promise.all([
-      startEngines({ report: () => undefined }),
-      startExpoSimulator({ onPush }),
-    ]);
-    own.add(() => engines.stop());
+    const expo = await startExpoSimulator({ onPush });
     own.add(() => expo.close());
-    const mongoUrl = new URL(engines.mongo.url);
-    mongoUrl.pathname = '/tocsin';
     const dir = process.env['TOCSIN_FAULTS_DIR']; // shows where the servers' logs are
     stack = await startClusterStack({
       ...(dir === undefined ? {} : { dir }),
-      kafkaBrokers: engines.kafka.url,
-      mongoUrl: mongoUrl.href,
-      redisUrl: engines.redis.url,
-      jwtSecret: randomBytes(32).toString('hex'),
+      kafkaBrokers: KAFKA_BROKERS!,
+      mongoUrl: MONGO_URL!,
+      redisUrl: REDIS_URL!,
+      jwtSecret: JWT_SECRET!,
       apiNodes: 1,
-      env: { RATE_LIMITS: 'off', KAFKA_PARTITIONS: String(partitions), LOG_LEVEL: 'info', EXPO_URL: expo.url },
+      env: {
+        RATE_LIMITS: 'off',
+        KAFKA_TOPIC: KAFKA_TOPIC!,
+        KAFKA_PARTITIONS: String(partitions),
+        LOG_LEVEL: 'info',
+        EXPO_URL: expo.url,
+      },
     });
     own.add(() => stack.stop());
-    admin = new Kafka({ brokers: engines.kafka.url.split(','), logLevel: logLevel.NOTHING }).admin();
+    admin = new Kafka({ brokers: engines.kafkaBrokers.split(','), logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
     own.add(() => admin.disconnect());
     topics = await createSubscribedTopics();
@@ -92,7 +95,7 @@ describeWithOwnEngines('a fan-out and a notifier that join and leave', () => {
   const distributed = (members: number): Promise<unknown> =>
     eventually(
       async () => {
-        const described = await admin.describeGroups(groups.map((group) => kafkaGroupId('tocsin.messages', group)));
+        const described = await admin.describeGroups(groups.map((group) => kafkaGroupId(KAFKA_TOPIC!, group)));
         expect(described.groups.map(({ state, members: { length } }) => ({ state, length }))).toEqual(
           groups.map(() => ({ state: 'Stable', length: members })),
         );

@@ -109,7 +109,7 @@ export function redisOutages(startTest: () => FaultTest): void {
       own.add(() => fanoutLink.restore());
       const downAt = performance.now();
       fanoutLink[loss]();
-      await pause(8_000); // the outage itself: longer than every delay
+      await pause(2 * behindMsMax); // the outage itself: longer than every delay
       const upAt = performance.now();
       fanoutLink.restore();
       const afterwards = acked.length + 50;
