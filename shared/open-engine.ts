@@ -41,8 +41,11 @@ export function clusterOptions(config: Config, stores: ClusterConfig) {
 /** The dependencies of an operator command, which may run alongside an installation. */
 export interface OperatorStore {
   readonly documents: Documents;
-  /** Notifies running nodes of changes; null if the nodes notice changes themselves, within 5 s. */
-  readonly bus: Bus | null;
+  /**
+   * Opens the bus, which notifies running nodes of changes; closed with the documents. Null if the nodes notice changes
+   * themselves, within 5 s.
+   */
+  readonly openBus: (() => Promise<Bus>) | null;
   /** Opens the job queue; closed with the documents. */
   readonly openJobQueue: () => Promise<JobQueue>;
   /** Opens the messages; closed with the documents. */
@@ -57,7 +60,7 @@ export async function openDocuments(config: Config, log: Logger): Promise<Operat
     const { openEmbeddedDocuments } = await import('./drivers/embedded/open-embedded.ts');
     return {
       ...(await openEmbeddedDocuments({ dataDir: config.DATA_DIR, collections, clock: systemClock, log })),
-      bus: null,
+      openBus: null,
     };
   }
   const { openClusterDocuments } = await import('./drivers/cluster/open-cluster-documents.ts');

@@ -51,7 +51,7 @@ export async function withStore(act: (store: OperatorStore, config: Config) => P
 /** Notifies the running nodes of stored changes. Nodes that miss it reload within 5 s. */
 export async function notifyNodes(store: OperatorStore, ...changes: readonly Change[]): Promise<void> {
   try {
-    if (store.bus !== null) await publishChanges(store.bus, changes);
+    if (store.openBus !== null) await publishChanges(await store.openBus(), changes);
   } catch {
     process.stderr.write('Could not notify the running nodes: they reload within 5 seconds.\n');
   }

@@ -11,10 +11,70 @@ const operator = stack.caller({ Authorization: `Bearer ${testStack().env['ADMIN_
 const setTier = async (email: string, tier: string) =>
   expect((await operator.put(`/admin/users/${email}/tier`, { tier })).status).toBe(200);
 
+/** Runs `tocsin user …` next to the running stack. */
+const user = (args: readonly string[], input = '') => runCommand(['user', ...args], input);
+
 /** A node that missed the notification of the command notices within 5 seconds. */
 const soon = { timeoutMs: 6_000 };
 /** Each test starts several processes, which take many seconds each on a busy machine. */
 const slow = 180_000;
+
+test('an account created by the operator can log in immediately with the printed password', async () => {
+  const { email, username } = newRegistration();
+  const made = await user(['create', email.toUpperCase(), '--username', username, '--json']);
+  expect(made).toMatchObject({ code: 0, error: '' });
+  const shown = JSON.parse(made.out) as { password: string };
+  expect(shown).toMatchObject({ email, username, is_verified: true, is_active: true, subscription_tier: 'FREE' });
+  const { client } = await logIn({ email, password: shown.password });
+  expect((await client.call('GET', '/auth/me')).body).toMatchObject({ email, username, terms_accepted_at: null });
+});
+
+test('reads a password from standard input and does not print it', async () => {
+  const { email, username, password } = newRegistration();
+  const made = await user(['create', email, '--username', username, '--password-stdin'], `${password}\n`);
+  expect(made.code).toBe(0);
+  expect(made.out).not.toContain(password);
+  await logIn({ email, password });
+});
+
+test(
+  'exits with 1 for taken values and with 2 for invalid ones, with an explanation',
+  async () => {
+    const account = await stack.person();
+    const { email, username } = newRegistration();
+    expect(await user(['create', account.email, '--username', username])).toEqual({
+      code: 1,
+      out: '',
+      error: 'Email already registered\n',
+    });
+    expect(await user(['create', email, '--username', account.user.username])).toEqual({
+      code: 1,
+      out: '',
+      error: 'Username already taken\n',
+    });
+    expect(await user(['create', email, '--username', username, '--password', 'short'])).toMatchObject({
+      code: 2,
+      out: '',
+      error: expect.stringContaining('at least 8 characters'),
+    });
+    expect(await user(['create', email, '--username', username, '--password-stdin'], 'short')).toMatchObject({
+      code: 2,
+      out: '',
+      error: expect.stringContaining('at least 8 characters'),
+    });
+    expect(await user(['create', 'nobody', '--username', username])).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('must be an email address'),
+    });
+    expect(await user(['set-tier', account.email, 'GOLD'])).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('FREE, ESSENTIALS, TEAM'),
+    });
+    expect(await user(['set-tier', email, 'TEAM'])).toEqual({ code: 1, out: '', error: 'User not found\n' });
+    expect(await user(['show', email])).toEqual({ code: 1, out: '', error: 'User not found\n' });
+  },
+  slow,
+);
 
 test(
   'finds, verifies, logs out and deletes an account and sets its password',
@@ -41,7 +101,7 @@ test(
     await eventually(async () => expect((await second.client.call('GET', '/auth/me')).status).toBe(401), soon);
     expect((await new Client(key.key).call('GET', '/auth/me')).status).toBe(200);
 
-    expect(await runCommand(['user', 'delete', registration.email])).toEqual({
+    expect(await user(['delete', registration.email])).toEqual({
       code: 2,
       out: '',
       error: 'error: this cannot be undone: add --yes\n',

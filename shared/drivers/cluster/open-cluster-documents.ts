@@ -6,18 +6,26 @@ import type { Messages } from '../../ports/messages/messages.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
 /**
- * Opens the documents and the bus, and on request the jobs and messages, for the command line. Nodes may run. Loads the
- * clients of Kafka and of the job queue only if needed.
+ * Opens the documents, and on request the bus, the jobs and the messages, for the command line. Nodes may run. Loads
+ * the clients of Redis and Kafka only if needed.
  */
 export function openClusterDocuments(options: ClusterStoresOptions): Promise<{
   documents: Documents;
-  bus: Bus;
+  openBus: () => Promise<Bus>;
   openJobQueue: () => Promise<JobQueue>;
   openMessages: () => Promise<Messages>;
   close(): Promise<void>;
 }> {
   return withClosers(async (own) => {
-    const { connection, documents, bus } = await openClusterStores(own, options);
+    const { connection, documents } = await openClusterStores(own, options);
+    const newBus = async (): Promise<Bus> => {
+      const { openClusterBus } = await import('./open-cluster-bus.ts');
+      const bus = await openClusterBus(options);
+      own.add(() => bus.close());
+      return bus;
+    };
+    let bus: Promise<Bus> | undefined;
+    const openBus = () => (bus ??= newBus());
     const openJobQueue = async (): Promise<JobQueue> => {
       const { openClusterJobQueue } = await import('./open-cluster.ts');
       const jobQueue = await openClusterJobQueue(options);
@@ -30,6 +38,6 @@ export function openClusterDocuments(options: ClusterStoresOptions): Promise<{
       own.add(() => messages.close());
       return messages;
     };
-    return { documents, bus, openJobQueue, openMessages, close: () => own.closeAll() };
+    return { documents, openBus, openJobQueue, openMessages, close: () => own.closeAll() };
   });
 }

@@ -3,13 +3,11 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Closers } from '../../platform/lifecycle.ts';
 import type { ClusterConfig } from '../../platform/load-config.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { Bus } from '../../ports/bus/bus.ts';
 import type { AnyCollection } from '../../ports/document-checks.ts';
 import type { KafkaTopicOptions } from './kafka/kafka-topic.ts';
 import { requireCompleteRestore } from './mongo/transfer/copy-mongo-store.ts';
 import { openMongo } from './mongo/mongo-connection.ts';
 import { openMongoDocuments, type MongoDocuments } from './mongo/documents/mongo-documents.ts';
-import { openRedisBus } from './redis/redis-bus.ts';
 
 /** The configuration of an installation's stores, for nodes and the command line. */
 export interface ClusterStoresOptions {
@@ -21,18 +19,16 @@ export interface ClusterStoresOptions {
   readonly log: Logger;
 }
 
-/** Opens MongoDB, the documents and the bus; `own` closes them. */
+/** Opens MongoDB and the documents; `own` closes them. */
 export async function openClusterStores(
   own: Closers,
   options: ClusterStoresOptions,
-): Promise<{ connection: Connection; documents: MongoDocuments; bus: Bus }> {
-  const { stores, clock, log, kafka, collections } = options;
+): Promise<{ connection: Connection; documents: MongoDocuments }> {
+  const { stores, log, collections } = options;
   const connection = await openMongo(stores.mongoUrl, { log });
   own.add(() => connection.close());
   await requireCompleteRestore(connection);
   const documents = await openMongoDocuments({ connection, collections, log });
   own.add(() => documents.close());
-  const bus = await openRedisBus({ url: stores.redisUrl, keyPrefix: `${kafka.topic}:`, clock, log });
-  own.add(() => bus.close());
-  return { connection, documents, bus };
+  return { connection, documents };
 }

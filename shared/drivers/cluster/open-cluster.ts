@@ -16,6 +16,7 @@ import { requireNoImport } from './mongo/transfer/mongo-installation-rows.ts';
 import { baseOf, recordLog, readSeenLog } from './mongo/mongo-log-base.ts';
 import { mongoTime } from './mongo/mongo-time.ts';
 import { openMongoMessages } from './mongo/messages/mongo-messages.ts';
+import { openClusterBus } from './open-cluster-bus.ts';
 import { openClusterStores, type ClusterStoresOptions } from './open-cluster-stores.ts';
 
 export interface ClusterOptions extends ClusterStoresOptions {
@@ -31,7 +32,9 @@ export interface ClusterOptions extends ClusterStoresOptions {
 export function openCluster(options: ClusterOptions): Promise<Engine> {
   const { clock, log } = options;
   return withClosers(async (own) => {
-    const { connection, documents, bus } = await openClusterStores(own, options);
+    const { connection, documents } = await openClusterStores(own, options);
+    const bus = await openClusterBus(options);
+    own.add(() => bus.close());
     const messages = await openMongoMessages({ connection, clock, log });
     own.add(() => messages.close());
     const deliveries = await openMongoDeliveries({ connection, ...options.recipients });

@@ -47,7 +47,6 @@ export function keyOfIndex(name: string): string | null {
 }
 
 export function documentModel(connection: Connection, collection: AnyCollection): DocumentModel {
-  checkCollection(collection);
   const fields = Object.entries(collection.fields).map(([field, kind]) => [field, { type: schemaTypes[kind] }]);
   const definition = Object.fromEntries([
     ['_id', { type: String }],
@@ -99,10 +98,11 @@ function indexSpecs(collection: AnyCollection): IndexSpec[] {
 /**
  * Migrates collection and indexes to their declaration: creates missing ones, replaces changed ones and drops retired
  * ones. Keeps others, because nodes of a newer version may use them. Safe to run concurrently. Throws if existing
- * documents violate a new unique key.
+ * documents violate a new unique key, and a TypeError for an invalid declaration.
  */
-export async function prepareCollection({ collection, model }: DocumentModel): Promise<void> {
-  const native = model.collection;
+export async function prepareCollection(connection: Connection, collection: AnyCollection): Promise<void> {
+  checkCollection(collection);
+  const native = connection.db!.collection(collection.name);
   const declared = new Map(indexSpecs(collection).map((spec) => [spec.name, spec]));
   const retired = new Set(
     (collection.retired ?? []).flatMap((name) => Object.values(prefixes).map((prefix) => prefix + name)),
@@ -116,7 +116,7 @@ export async function prepareCollection({ collection, model }: DocumentModel): P
   // Creating indexes also creates the collection: one catalog change instead of two.
   if (declared.size > 0) await native.createIndexes([...declared.values()] as never);
   else if (indexSpecs(collection).length === 0)
-    await model.db.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
+    await connection.createCollection(collection.name).catch(ignoring(codes.namespaceExists));
 }
 
 const codes = { namespaceNotFound: 26, namespaceExists: 48 } as const;

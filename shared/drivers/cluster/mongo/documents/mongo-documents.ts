@@ -41,12 +41,18 @@ export async function openMongoDocuments({
   collections,
   log,
 }: MongoDocumentsOptions): Promise<MongoDocuments> {
-  const models = new Map(collections.map((collection) => [collection.name, documentModel(connection, collection)]));
-  if (models.size < collections.length) throw new TypeError('two collections have the same name');
-  await prepareAll([...models.values()], log);
-  const modelOf = (collection: { readonly name: string }): DocumentModel => {
-    const model = models.get(collection.name);
-    if (model === undefined) throw new TypeError(`the collection ${collection.name} was not opened`);
+  const byName = new Map(collections.map((collection) => [collection.name, collection]));
+  if (byName.size < collections.length) throw new TypeError('two collections have the same name');
+  await prepareAll(connection, { collections, log });
+  const models = new Map<string, DocumentModel>();
+  // A model is made at its first use, because most processes, above all commands, use few of them.
+  const modelOf = ({ name }: { readonly name: string }): DocumentModel => {
+    const made = models.get(name);
+    if (made !== undefined) return made;
+    const collection = byName.get(name);
+    if (collection === undefined) throw new TypeError(`the collection ${name} was not opened`);
+    const model = documentModel(connection, collection);
+    models.set(name, model);
     return model;
   };
   // MongoDB treats two commits that require the same document as a conflict. Many at a time would repeat until their
@@ -101,15 +107,15 @@ const requiredDocuments = (writes: readonly Write[]): string[] =>
 /** Collections to create concurrently: the server creates four in almost the time of one. */
 const concurrentPreparations = 4;
 
-async function prepareAll(models: readonly DocumentModel[], log: Logger): Promise<void> {
-  for (let from = 0; from < models.length; from += concurrentPreparations) {
+async function prepareAll(
+  connection: Connection,
+  { collections, log }: Pick<MongoDocumentsOptions, 'collections' | 'log'>,
+): Promise<void> {
+  for (let from = 0; from < collections.length; from += concurrentPreparations) {
     const prepared = await Promise.allSettled(
-      models.slice(from, from + concurrentPreparations).map(async (model) => {
-        await mapUnavailableAs(() => prepareCollection(model)).catch((error: unknown) => {
-          log.error(
-            { collection: model.collection.name, err: error },
-            'the collection could not be created as declared',
-          );
+      collections.slice(from, from + concurrentPreparations).map(async (collection) => {
+        await mapUnavailableAs(() => prepareCollection(connection, collection)).catch((error: unknown) => {
+          log.error({ collection: collection.name, err: error }, 'the collection could not be created as declared');
           throw error;
         });
       }),
