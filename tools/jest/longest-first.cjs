@@ -28,6 +28,7 @@ const longest = [
   'tests/acceptance/stream-sessions.test.ts',
   'tests/faults/outages.test.ts',
   'tests/faults/scheduled-kill.test.ts',
+  'tests/faults/consumer-stall.test.ts',
   'tests/faults/cluster-page.test.ts',
   'tests/faults/escalation-kill.test.ts',
   'tests/faults/sink-kill.test.ts',
@@ -51,6 +52,7 @@ const longest = [
   'tests/console/admin.test.ts',
   'tests/console/scheduled.test.ts',
   'tests/console/quality.test.ts',
+  'tests/console/test-push.test.ts',
   'services/api/live/feed-memory.test.ts',
   'services/api/login-flood.test.ts',
   'services/notifier/push-retries.engines.test.ts',
@@ -74,6 +76,7 @@ const longest = [
 /** Files that take 10 s or longer and mostly wait, the longest first. */
 const waiting = [
   'tests/installations/expiry.test.ts',
+  'tests/installations/store-away.test.ts',
   'tests/acceptance/log-gaps.test.ts',
   'tests/acceptance/filtered-reading.test.ts',
   'tests/acceptance/stream-ready.test.ts',
@@ -84,7 +87,6 @@ const waiting = [
   'tests/engines/stream-ends-with-credential.test.ts',
   'tests/acceptance/log-leases.test.ts',
   'tests/acceptance/register.test.ts',
-  'tests/installations/store-away.test.ts',
   'tests/acceptance/revoked-everywhere.test.ts',
   'tests/acceptance/topic-tokens.test.ts',
   'tests/acceptance/api-keys.test.ts',

@@ -30,7 +30,7 @@ const onCluster = { TOCSIN_ENGINE: 'cluster' };
 export const groups: readonly (readonly Part[])[] = [
   [
     { name: 'contracts-embedded', kind: 'jest', project: 'contracts-embedded' },
-    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 4 },
+    { name: 'acceptance-embedded', kind: 'jest', project: 'acceptance', env: onEmbedded, filesPerCore: 5 },
     { name: 'services-embedded', kind: 'jest', project: 'services', env: onEmbedded },
   ],
   [
