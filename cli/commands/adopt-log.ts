@@ -1,7 +1,7 @@
 import { adoptLog } from '@tocsin/shared/installation/adopt-log.ts';
 import type { AdoptedLog } from '@tocsin/shared/ports/adopted-log.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
+import { commandLogger } from '../output/command-logger.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from '../operator/operator-store.ts';
 
@@ -14,7 +14,7 @@ export function adoptLogCommand(): Command {
     .option('--json', 'print one line of JSON: {reason, bases}')
     .action(async (_options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<PrintOptions>(); // the parent command `tocsin log` parses this option
-      const adopted = await adoptLog(loadConfig(process.env), { log: openLogger('cli', 'warn') });
+      const adopted = await adoptLog(loadConfig(process.env), { log: commandLogger('warn') });
       process.stdout.write(`${json === true ? JSON.stringify(adopted) : asText(adopted)}\n`);
     });
 }

@@ -1,6 +1,6 @@
 import { exportFrom } from '@tocsin/shared/installation/move-installation.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
+import { commandLogger } from '../output/command-logger.ts';
 import { Command } from 'commander';
 import { reportProgress } from '../output/report-progress.ts';
 
@@ -15,7 +15,7 @@ export function exportCommand(): Command {
     .action(async (dir: string) => {
       const { parts } = await exportFrom(loadConfig(process.env), {
         dir,
-        log: openLogger('cli', 'warn'),
+        log: commandLogger('warn'),
         report: reportProgress,
       });
       const [rows, bytes] = [

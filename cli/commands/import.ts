@@ -1,6 +1,6 @@
 import { importInto } from '@tocsin/shared/installation/move-installation.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
+import { commandLogger } from '../output/command-logger.ts';
 import { Command } from 'commander';
 import { reportProgress } from '../output/report-progress.ts';
 
@@ -14,7 +14,7 @@ export function importCommand(): Command {
     .action(async (dir: string) => {
       const { parts } = await importInto(loadConfig(process.env), {
         dir,
-        log: openLogger('cli', 'warn'),
+        log: commandLogger('warn'),
         report: reportProgress,
       });
       process.stdout.write(

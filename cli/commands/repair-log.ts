@@ -2,7 +2,7 @@ import { repairHistory } from '@tocsin/shared/operations/messages/repair-history
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
+import { commandLogger } from '../output/command-logger.ts';
 import { Command } from 'commander';
 import type { PrintOptions } from '../operator/operator-store.ts';
 import { progressOf } from '../output/report-progress.ts';
@@ -20,7 +20,7 @@ export function repairLogCommand(): Command {
     .action(async ({ dryRun = false }: { dryRun?: boolean }, command: Command) => {
       const { json } = command.optsWithGlobals<PrintOptions>(); // the parent command `tocsin log` parses this option
       const config = loadConfig(process.env);
-      const engine = await openEngine(config, { clock: systemClock, log: openLogger('cli', 'error') });
+      const engine = await openEngine(config, { clock: systemClock, log: commandLogger('error') });
       try {
         const report = progressOf('records compared');
         const result = await repairHistory(

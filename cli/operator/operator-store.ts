@@ -5,8 +5,8 @@ import { openDocuments, type OperatorStore } from '@tocsin/shared/open-engine.ts
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { idSource } from '@tocsin/shared/platform/ids.ts';
 import { loadConfig, type Config } from '@tocsin/shared/platform/load-config.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { auditBy, type Audit } from '@tocsin/shared/collections/audit-log.ts';
+import { commandLogger } from '../output/command-logger.ts';
 import { forTerminal } from '../output/output.ts';
 
 /** Records operator actions in the audit log with the name of the system user. */
@@ -40,7 +40,7 @@ export interface PrintOptions {
 /** Calls `act` with the configured store. Works with or without a running server. */
 export async function withStore(act: (store: OperatorStore, config: Config) => Promise<void>): Promise<void> {
   const config = loadConfig(process.env);
-  const store = await openDocuments(config, openLogger('cli', 'warn'));
+  const store = await openDocuments(config, commandLogger('warn'));
   try {
     await act(store, config);
   } finally {

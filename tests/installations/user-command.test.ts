@@ -55,8 +55,9 @@ if (testStack().engine === 'cluster')
     const account = await createAccount(store);
     const env = { ...testStack().env, REDIS_URL: 'redis://127.0.0.1:9' };
     expect(await runCommand(['user', 'show', account.email], '', env)).toMatchObject({ code: 0, error: '' });
-    const { code, error } = await runCommand(['user', 'disable', account.email], '', env);
+    const { code, out, error } = await runCommand(['user', 'disable', account.email, '--json'], '', env);
     expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id: account.user.id, is_active: false });
     expect(error).toContain('Could not notify the running nodes: they reload within 5 seconds.\n');
     await eventually(async () => expect((await account.client.call('GET', '/auth/me')).status).toBe(401), {
       timeoutMs: 5_500,
