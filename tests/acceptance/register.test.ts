@@ -1,13 +1,21 @@
 import { expect, test } from '@jest/globals';
 import { mailedLink } from '../support/mailbox.ts';
-import { logIn, newRegistration, open, registerVerified, tryLogIn } from '../support/registration.ts';
+import {
+  logIn,
+  newRegistration,
+  open,
+  registerVerified,
+  tryLogIn,
+  twoRegistrations,
+  verificationOf,
+} from '../support/registration.ts';
 import { Client } from '../support/stack.ts';
 
-const register = (json: unknown) => new Client().call('POST', '/auth/register', { json });
+const tryRegister = (json: unknown) => new Client().call('POST', '/auth/register', { json });
 
 test('registers, opens the emailed link and logs in', async () => {
   const registration = newRegistration();
-  const registered = await register({ ...registration, email: registration.email.toUpperCase() });
+  const registered = await tryRegister({ ...registration, email: registration.email.toUpperCase() });
   expect(registered.status).toBe(201);
   expect(registered.body).toEqual({
     message: expect.any(String),
@@ -27,7 +35,7 @@ test('registers, opens the emailed link and logs in', async () => {
 
 test('a verification link works once, and HEAD does not use it up', async () => {
   const registration = newRegistration();
-  await register(registration);
+  await tryRegister(registration);
   const link = await mailedLink(registration.email, 'verify-email');
 
   const looked = await new Client().call('HEAD', link.pathname + link.search);
@@ -51,7 +59,7 @@ test.each(['', '?token=', '?token=nonsense'])(
 
 test('a newer verification link invalidates the older one', async () => {
   const registration = newRegistration();
-  await register(registration);
+  await tryRegister(registration);
   const older = await mailedLink(registration.email, 'verify-email');
   const resent = await new Client().call('POST', '/auth/resend-verification', { json: { email: registration.email } });
   expect(resent.status).toBe(200);
@@ -64,11 +72,11 @@ test('a newer verification link invalidates the older one', async () => {
 
 test('a verified email and a username in any case are taken', async () => {
   const taken = await registerVerified();
-  expect(await register(newRegistration({ email: taken.email.toUpperCase() }))).toMatchObject({
+  expect(await tryRegister(newRegistration({ email: taken.email.toUpperCase() }))).toMatchObject({
     status: 409,
     body: { detail: 'Email already registered' },
   });
-  expect(await register(newRegistration({ username: taken.username.toUpperCase() }))).toMatchObject({
+  expect(await tryRegister(newRegistration({ username: taken.username.toUpperCase() }))).toMatchObject({
     status: 409,
     body: { detail: 'Username already taken' },
   });
@@ -76,12 +84,20 @@ test('a verified email and a username in any case are taken', async () => {
 
 test('concurrent registrations of one username create one account', async () => {
   const { username } = newRegistration();
-  const answers = await Promise.all(Array.from({ length: 8 }, () => register(newRegistration({ username }))));
+  const answers = await Promise.all(Array.from({ length: 8 }, () => tryRegister(newRegistration({ username }))));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
 });
 
+test('of links that are opened concurrently, one wins', async () => {
+  const { first, second, firstLink, secondLink } = await twoRegistrations();
+  const outcomes = (await Promise.all([open(firstLink), open(secondLink)])).map(verificationOf);
+  expect(outcomes.sort()).toEqual(['error', 'success']);
+  const logins = await Promise.all([tryLogIn(first), tryLogIn(second)]);
+  expect(logins.map(({ status }) => status).sort()).toEqual([200, 401]);
+});
+
 test('the terms must be accepted', async () => {
-  expect(await register(newRegistration({ terms_accepted: false }))).toMatchObject({
+  expect(await tryRegister(newRegistration({ terms_accepted: false }))).toMatchObject({
     status: 400,
     body: { detail: 'Terms must be accepted' },
   });
@@ -102,7 +118,7 @@ test.each([
   [{ terms_accepted: 'yes' }, 'terms_accepted: must be a boolean'],
   [{ terms_accepted: undefined }, 'terms_accepted: is required'],
 ])('refuses a registration with %j', async (fields, detail) => {
-  expect(await register({ ...newRegistration(), ...fields })).toMatchObject({ status: 422, body: { detail } });
+  expect(await tryRegister({ ...newRegistration(), ...fields })).toMatchObject({ status: 422, body: { detail } });
 });
 
 test('a password of 72 bytes is not truncated', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mailedLink } from './mailbox.ts';
-import { Client, type Answer } from './stack.ts';
+import { Client, made, type Answer } from './stack.ts';
 
 /** The fields of the registration form. */
 export interface Registration {
@@ -21,6 +21,25 @@ export function newRegistration(fields: Partial<Registration> = {}): Registratio
   };
 }
 
+export async function register(registration: Registration): Promise<void> {
+  await made(new Client().call('POST', '/auth/register', { json: registration }));
+}
+
+/** Two people register one address. */
+export async function twoRegistrations() {
+  const first = newRegistration();
+  const second = newRegistration({ email: first.email });
+  await register(first);
+  const firstLink = await mailedLink(first.email, 'verify-email');
+  await register(second);
+  return { first, second, firstLink, secondLink: await mailedLink(first.email, 'verify-email', 2) };
+}
+
+/** The status to which a verification link redirects. */
+export function verificationOf({ headers }: Answer): string | null {
+  return new URL(headers.get('location')!).searchParams.get('status');
+}
+
 /** Opens an emailed link of the API like a browser, without following redirects. */
 export function open(link: URL): Promise<Answer> {
   return new Client().call('GET', link.pathname + link.search);
@@ -29,8 +48,7 @@ export function open(link: URL): Promise<Answer> {
 /** Registers and verifies an account using only HTTP. */
 export async function registerVerified(fields: Partial<Registration> = {}): Promise<Registration> {
   const registration = newRegistration(fields);
-  const registered = await new Client().call('POST', '/auth/register', { json: registration });
-  if (registered.status !== 201) throw new Error(`register: ${registered.status} ${JSON.stringify(registered.body)}`);
+  await register(registration);
   await open(await mailedLink(registration.email, 'verify-email'));
   return registration;
 }

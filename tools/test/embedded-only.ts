@@ -1,7 +1,7 @@
 /**
- * Long test files of code that uses the engine only through its ports: the parsing of requests, pushes to providers,
- * commands, clients and pages. Both engines pass the contracts of the ports, so these files run on the embedded engine
- * only. A file whose subject is concurrency, time, an outage or the data of an engine runs on both.
+ * Long test files of code that uses the engine only through its ports: the parsing of requests, accounts, pushes to
+ * providers, commands, clients and pages. Both engines pass the contracts of the ports, so these files run on the
+ * embedded engine only. A file whose subject is concurrency, time, an outage or the data of an engine runs on both.
  */
 export const embeddedOnly: ReadonlySet<string> = new Set([
   'services/api/account-enumeration.engines.test.ts', // counts the calls of the ports
@@ -16,6 +16,7 @@ export const embeddedOnly: ReadonlySet<string> = new Set([
   'tests/acceptance/bad-input-routes.test.ts',
   'tests/acceptance/console-pages.test.ts',
   'tests/acceptance/docs-page.test.ts',
+  'tests/acceptance/registration-links.test.ts',
   'tests/acceptance/scopes.test.ts',
   'tests/acceptance/sizes.test.ts',
   'tests/acceptance/slow-clients.test.ts',
