@@ -45,6 +45,7 @@ const longest = [
   'tests/faults/retention-kill.test.ts',
   'tests/faults/kafka-security.test.ts',
   'tests/faults/mongo-stalled-failover.test.ts',
+  'tests/faults/redis-failover.test.ts',
   'tests/faults/moving.test.ts',
   'tests/faults/kafka-event-log.test.ts',
   'tests/faults/ledger-removal.test.ts',

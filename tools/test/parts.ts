@@ -57,7 +57,7 @@ export const groups: readonly (readonly Part[])[] = [
   ],
   // The fault tests mostly wait for leases and elections. The others compute meanwhile.
   [
-    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2 },
+    { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2.5 },
     { name: 'lint', kind: 'program', args: ['tools/lint.ts'], isLowPriority: true },
     {
       name: 'types',
@@ -73,7 +73,7 @@ export const groups: readonly (readonly Part[])[] = [
       isLowPriority: true,
     },
     // On the cluster, `attacks-cluster` sends random requests.
-    { name: 'schemathesis', kind: 'jest', project: 'schemathesis', env: onEmbedded, isLowPriority: true },
+    { name: 'schemathesis', kind: 'jest', project: 'schemathesis', env: onEmbedded },
   ],
   // Depend on timing. Next to other parts, even of the lowest priority, some of them fail.
   [{ name: 'faults', kind: 'jest', project: 'faults', engines: 'used' }],
