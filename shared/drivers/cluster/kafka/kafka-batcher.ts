@@ -45,7 +45,7 @@ export class KafkaBatcher {
   /** Queued and in-flight records and bytes. */
   #count = 0;
   #bytes = 0;
-  /** When the batch in flight was sent, by `performance.now()`; undefined if none is. */
+  /** When the batch in flight was sent, by `performance.now()`; undefined without one. */
   #sentAt: number | undefined;
   #isSending = false;
   #idle: PromiseWithResolvers<void> | undefined;
@@ -54,7 +54,7 @@ export class KafkaBatcher {
     this.#send = send;
   }
 
-  /** When the batch in flight was sent, by `performance.now()`; undefined if none is. */
+  /** When the batch in flight was sent, by `performance.now()`; undefined without one. */
   get sentAt(): number | undefined {
     return this.#sentAt;
   }
