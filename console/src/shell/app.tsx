@@ -18,7 +18,7 @@ import { Search } from '../screens/search.tsx';
 import { TopicActivity } from '../screens/topic/activity/topic-activity.tsx';
 import { TopicLog } from '../screens/topic/log/topic-log.tsx';
 import { TeamScreen } from '../screens/teams/team-screen.tsx';
-import { Teams } from '../screens/teams/teams.tsx';
+import { TeamsScreen } from '../screens/teams/teams-screen.tsx';
 import { NotificationSettings } from '../screens/topic/notifications/notification-settings.tsx';
 import { ScheduledMessages } from '../screens/topic/scheduled/scheduled-messages.tsx';
 import { TopicSettings } from '../screens/topic/settings/topic-settings.tsx';
@@ -56,7 +56,7 @@ const pages: readonly Page[] = [
   { form: /^\/console\/search$/, title: 'Search', Screen: Search, kind: 'account' },
   { form: /^\/console\/devices$/, title: 'Devices', Screen: Devices, kind: 'account' },
   { form: /^\/console\/keys$/, title: 'API keys', Screen: Keys, kind: 'account' },
-  { form: /^\/console\/teams$/, title: 'Teams', Screen: Teams, kind: 'account' },
+  { form: /^\/console\/teams$/, title: 'Teams', Screen: TeamsScreen, kind: 'account' },
   { form: /^\/console\/teams\/([^/]+)$/, title: 'Team', Screen: TeamScreen, kind: 'account', hasId: true },
   { form: /^\/console\/account$/, title: 'Account', Screen: Account, kind: 'account' },
   { form: /^\/admin$|^\/console\/admin(?:\/([^/]+))?$/, title: 'Operator', Screen: Admin, kind: 'anyone' },

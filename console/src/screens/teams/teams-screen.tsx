@@ -31,7 +31,7 @@ async function loadOverview(): Promise<Overview> {
 }
 
 /** The teams of the account. */
-export function Teams() {
+export function TeamsScreen() {
   const { loaded, reload } = useLoad(loadOverview, 'teams');
   return (
     <div class="page settings-page">
