@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { mailedLink } from '../support/mailbox.ts';
-import { newRegistration } from '../support/registration.ts';
+import { newRegistration, register } from '../support/registration.ts';
 import { Client, createTopic, newTopicName, type Answer } from '../support/stack.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 
@@ -61,7 +61,7 @@ const oneIsDone: readonly (readonly [string, string, string, () => Promise<Send>
     '302 status=error&message=Invalid%20or%20used%20token',
     async () => {
       const registration = newRegistration();
-      await new Client().call('POST', '/auth/register', { json: registration });
+      await register(registration);
       const link = await mailedLink(registration.email, 'verify-email');
       return byNobody('GET', link.pathname + link.search);
     },

@@ -4,8 +4,8 @@ import { describeUnlessMissing } from '../../tools/test/describe-unless-missing.
 import { missingForChromium, useChromium } from '../support/chromium.ts';
 import { mailedLink } from '../support/mailbox.ts';
 import { click, heading, here, isLive, openConsole, see, texts, typeLogin } from '../support/open-console.ts';
-import { logIn, newRegistration, registerVerified, tryLogIn } from '../support/registration.ts';
-import { Client, createTopic, made, newTopicName, testStack } from '../support/stack.ts';
+import { logIn, newRegistration, register, registerVerified, tryLogIn } from '../support/registration.ts';
+import { createTopic, newTopicName, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
 describeUnlessMissing('in Chromium', missingForChromium(), () => {
@@ -149,7 +149,7 @@ describeUnlessMissing('in Chromium', missingForChromium(), () => {
 
   test('the verification page names the account, which the owner of the address can remove', async () => {
     const registration = newRegistration();
-    await made(new Client().call('POST', '/auth/register', { json: registration }));
+    await register(registration);
     const page = await chromium.open('/console/login');
     await page.goto(here(await mailedLink(registration.email, 'verify-email')));
     await see(page, `Your email address is verified for the account “${registration.username}”.`);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { mailedLink, mailsTo } from '../support/mailbox.ts';
-import { logIn, newRegistration, refresh, tryLogIn } from '../support/registration.ts';
+import { logIn, newRegistration, refresh, register, tryLogIn } from '../support/registration.ts';
 import { Client } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
@@ -66,14 +66,14 @@ test('concurrent uses of a reset token set one password', async () => {
 
 test('a verification token does not reset the password', async () => {
   const registration = newRegistration();
-  await new Client().call('POST', '/auth/register', { json: registration });
+  await register(registration);
   const token = (await mailedLink(registration.email, 'verify-email')).searchParams.get('token')!;
   expect(await confirm(token)).toMatchObject({ status: 400, body: { detail: 'Invalid or used token' } });
 });
 
 test('a reset verifies the email, because the mailbox is proven', async () => {
   const registration = newRegistration();
-  await new Client().call('POST', '/auth/register', { json: registration });
+  await register(registration);
   await request(registration.email);
   await confirm(await mailedToken(registration.email));
   await logIn({ email: registration.email, password: newPassword });

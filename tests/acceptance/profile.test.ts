@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { mailedLink, mailsTo } from '../support/mailbox.ts';
-import { logIn, newRegistration, open, refresh, tryLogIn } from '../support/registration.ts';
+import { logIn, newRegistration, open, refresh, register, tryLogIn } from '../support/registration.ts';
 import { Client } from '../support/stack.ts';
 import { eventually } from '@tocsin/shared/testing/eventually.ts';
 import { useStack } from '../support/use-stack.ts';
@@ -107,7 +107,7 @@ test('reports taken names, and releases those of accounts that were never verifi
   });
 
   const squatter = newRegistration();
-  await new Client().call('POST', '/auth/register', { json: squatter });
+  await register(squatter);
   expect(await change({ email: squatter.email, username: squatter.username })).toMatchObject({
     status: 200,
     body: { email: squatter.email, username: squatter.username },

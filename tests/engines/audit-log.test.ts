@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findUserByEmail } from '@tocsin/shared/collections/users.ts';
-import { newRegistration } from '../support/registration.ts';
-import { Client, made } from '../support/stack.ts';
+import { newRegistration, register } from '../support/registration.ts';
+import { made } from '../support/stack.ts';
 import { useAuditLog } from '../support/use-audit-log.ts';
 import { useStack, type Person } from '../support/use-stack.ts';
 import { useStore } from '../support/use-store.ts';
@@ -26,9 +26,9 @@ describe('the audit log', () => {
 
   test('records automatic removals, such as the replacement of an unverified account', async () => {
     const registration = newRegistration();
-    await made(new Client().call('POST', '/auth/register', { json: registration }));
+    await register(registration);
     const { id } = (await findUserByEmail(store.documents(), registration.email))!;
-    await made(new Client().call('POST', '/auth/register', { json: newRegistration({ email: registration.email }) }));
+    await register(newRegistration({ email: registration.email }));
     expect(await logOf({ subject: id })).toMatchObject([
       { action: 'account.deleted', ...bySystem, details: { reason: 'never_verified' } },
       { action: 'account.created', origin: { address: null } },

@@ -8,7 +8,7 @@ import { idempotencyKeys } from '@tocsin/shared/collections/idempotency-keys.ts'
 import { findMailToken } from '@tocsin/shared/collections/mail-tokens.ts';
 import { findRegistrationByToken, registrations } from '@tocsin/shared/collections/registrations.ts';
 import { mailedLink } from '../support/mailbox.ts';
-import { newRegistration, open } from '../support/registration.ts';
+import { newRegistration, open, register } from '../support/registration.ts';
 import { Client, createTopic, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 import { useStore } from '../support/use-store.ts';
@@ -44,7 +44,7 @@ test('a refresh token is valid for 30 days, and so is its successor', async () =
 test('a verification link is valid for 24 hours and then reported as expired', async () => {
   const registration = newRegistration();
   const before = Date.now();
-  await new Client().call('POST', '/auth/register', { json: registration });
+  await register(registration);
   const link = await mailedLink(registration.email, 'verify-email');
   expect([link.pathname, link.hash]).toEqual(['/auth/verify-email', '']);
   const token = link.searchParams.get('token')!;

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { findTraces } from '../support/find-traces.ts';
 import { mailedLink } from '../support/mailbox.ts';
-import { newRegistration } from '../support/registration.ts';
-import { Client, createTopic, testStack } from '../support/stack.ts';
+import { newRegistration, register } from '../support/registration.ts';
+import { createTopic, testStack } from '../support/stack.ts';
 import { useStack } from '../support/use-stack.ts';
 
 const stack = useStack();
 
 test('a copy of the stores contains no usable password, token, key, session or emailed link', async () => {
   const registration = newRegistration({ password: randomUUID() });
-  await new Client().call('POST', '/auth/register', { json: registration });
+  await register(registration);
   const owner = await stack.person({ tier: 'TEAM' });
   const topic = await createTopic(owner, { access_level: 'private' });
   const team = await stack.team(owner);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mailedLink } from './mailbox.ts';
-import { Client, made, type Answer } from './stack.ts';
+import { Client, type Answer } from './stack.ts';
 
 /** The fields of the registration form. */
 export interface Registration {
@@ -21,8 +21,10 @@ export function newRegistration(fields: Partial<Registration> = {}): Registratio
   };
 }
 
+/** Registers an account, which is then unverified. Throws if the registration fails. */
 export async function register(registration: Registration): Promise<void> {
-  await made(new Client().call('POST', '/auth/register', { json: registration }));
+  const { status, body } = await new Client().call('POST', '/auth/register', { json: registration });
+  if (status !== 201) throw new Error(`register: ${status} ${JSON.stringify(body)}`);
 }
 
 /** Two people register one address. */
