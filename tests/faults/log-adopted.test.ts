@@ -3,7 +3,8 @@ import { removeTopic } from '@tocsin/shared/drivers/cluster/kafka/kafka-event-lo
 import { closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { describeWithEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
-import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
+import type { Stack } from '../../tools/stack/start-stack.ts';
+import { startStackAt } from '../support/own-stack.ts';
 import { createAccount, createTopic, openStackDocuments, type Account } from '../support/stack.ts';
 import { useStreams } from '../support/use-streams.ts';
 import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
@@ -29,17 +30,11 @@ describeWithEngines('a recreated Kafka topic', (engines) => {
   test('is refused until it is adopted, and then every position of clients continues with new messages', async () => {
     const place = newTestPlace(engines);
     own.add(() => place.remove());
-    const [{ KAFKA_BROKERS, KAFKA_TOPIC, MONGO_URL, REDIS_URL, JWT_SECRET }, begunAt] = [
-      place.env as Record<string, string>,
-      performance.now(),
-    ];
-    stack = await startClusterStack({
+    const { KAFKA_BROKERS, KAFKA_TOPIC } = place.env;
+    const begunAt = performance.now();
+    stack = await startStackAt(place, {
       layout: 'single',
-      kafkaBrokers: KAFKA_BROKERS!,
-      mongoUrl: MONGO_URL!,
-      redisUrl: REDIS_URL!,
-      jwtSecret: JWT_SECRET!,
-      env: { KAFKA_TOPIC: KAFKA_TOPIC!, KAFKA_PARTITIONS: '2', RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' },
+      env: { KAFKA_PARTITIONS: '2', RATE_LIMITS: 'off', EXPO_URL: 'http://127.0.0.1:9' },
     });
     own.add(() => stack.stop());
     const store = await openStackDocuments(stack);

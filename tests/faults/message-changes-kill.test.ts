@@ -101,7 +101,7 @@ function killTests(start: () => Promise<Stack>): void {
   test(
     'keeps all acknowledged changes in history and log',
     async () => {
-      const server = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'api1');
+      const server = stack.nodes[0]!;
       for (let round = 0; round < kills; round += 1) {
         const enough = Promise.withResolvers<void>();
         let changes = 0;

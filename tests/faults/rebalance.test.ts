@@ -15,7 +15,8 @@ import { printMeasurements } from '@tocsin/shared/testing/figures.ts';
 import { newTestPlace } from '@tocsin/shared/testing/test-engine.ts';
 import { startExpoSimulator } from '@tocsin/simulators/expo-simulator.ts';
 import { ServerProcess } from '../../tools/stack/server-process.ts';
-import { startClusterStack, type Stack } from '../../tools/stack/start-stack.ts';
+import type { Stack } from '../../tools/stack/start-stack.ts';
+import { startStackAt } from '../support/own-stack.ts';
 import { createAccount, createTopic, made, openStackDocuments } from '../support/stack.ts';
 import { patienceMs, startLedgerRun } from './ledger-run.ts';
 
@@ -40,7 +41,6 @@ describeWithEngines('a fan-out and a notifier that join and leave', (engines) =>
   const own = closers();
   const place = newTestPlace(engines);
   own.add(() => place.remove());
-  const { KAFKA_BROKERS, KAFKA_TOPIC, MONGO_URL, REDIS_URL, JWT_SECRET } = place.env as Record<string, string>;
   /** The time of the first push of each message, by `performance.now()`. */
   const pushedAt = new Map<string, number>();
   let stack: Stack;
@@ -54,20 +54,10 @@ describeWithEngines('a fan-out and a notifier that join and leave', (engines) =>
     const expo = await startExpoSimulator({ onPush });
     own.add(() => expo.close());
     const dir = process.env['TOCSIN_FAULTS_DIR']; // shows where the servers' logs are
-    stack = await startClusterStack({
+    stack = await startStackAt(place, {
       ...(dir === undefined ? {} : { dir }),
-      kafkaBrokers: KAFKA_BROKERS!,
-      mongoUrl: MONGO_URL!,
-      redisUrl: REDIS_URL!,
-      jwtSecret: JWT_SECRET!,
       apiNodes: 1,
-      env: {
-        RATE_LIMITS: 'off',
-        KAFKA_TOPIC: KAFKA_TOPIC!,
-        KAFKA_PARTITIONS: String(partitions),
-        LOG_LEVEL: 'info',
-        EXPO_URL: expo.url,
-      },
+      env: { RATE_LIMITS: 'off', KAFKA_PARTITIONS: String(partitions), LOG_LEVEL: 'info', EXPO_URL: expo.url },
     });
     own.add(() => stack.stop());
     admin = new Kafka({ brokers: engines.kafkaBrokers.split(','), logLevel: logLevel.NOTHING }).admin();
@@ -95,7 +85,9 @@ describeWithEngines('a fan-out and a notifier that join and leave', (engines) =>
   const distributed = (members: number): Promise<unknown> =>
     eventually(
       async () => {
-        const described = await admin.describeGroups(groups.map((group) => kafkaGroupId(KAFKA_TOPIC!, group)));
+        const described = await admin.describeGroups(
+          groups.map((group) => kafkaGroupId(stack.env['KAFKA_TOPIC']!, group)),
+        );
         expect(described.groups.map(({ state, members: { length } }) => ({ state, length }))).toEqual(
           groups.map(() => ({ state: 'Stable', length: members })),
         );

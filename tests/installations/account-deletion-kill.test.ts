@@ -30,7 +30,7 @@ test('completes a deletion that SIGKILL interrupted', async () => {
   await documents.commit(Array.from({ length: 500 }, () => write.insert(loginSessions, newLogin(id))));
   const owned = () => documents.count(topics, { index: 'byOwner', equals: { ownerId: id } });
 
-  const api = running.servers.find((server) => server.url === running.urls[0])!;
+  const api = running.nodes[0]!;
   const answer = owner.client
     .call('DELETE', '/api/users/me', { json: { password: owner.password } })
     .catch((error: unknown) => error);

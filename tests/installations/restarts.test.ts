@@ -22,9 +22,9 @@ beforeAll(async () => {
   owner = await createAccount(store, { tier: 'TEAM', urls: stack.urls });
 });
 
-const nodes = stack.servers.filter(({ name }) => name.startsWith('api') || name === 'tocsin');
+const { nodes } = stack;
 /** The server of the first URL; with several servers the last URL belongs to another one. */
-const server = stack.server(stack.engine === 'embedded' ? 'tocsin' : 'api1');
+const server = nodes[0]!;
 const lastNode = stack.urls.length - 1;
 
 interface Text {

@@ -10,6 +10,8 @@ export interface Stack {
   /** The API nodes' addresses. */
   readonly urls: readonly string[];
   readonly servers: readonly ServerProcess[];
+  /** The servers at `urls`, in the same order. */
+  readonly nodes: readonly ServerProcess[];
   /** The pids of the API nodes, in the same order; a restart changes them. */
   apiPids(): number[];
   /** The environment of the servers, which also opens the same stores. */
@@ -178,6 +180,7 @@ async function startAll(
   return {
     engine,
     servers,
+    nodes,
     env: env.all,
     stop,
     urls: nodes.map(({ url }) => url),
