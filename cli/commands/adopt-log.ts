@@ -1,8 +1,8 @@
 import { adoptLog } from '@tocsin/shared/installation/adopt-log.ts';
 import type { AdoptedLog } from '@tocsin/shared/ports/adopted-log.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { commandLogger } from '../output/command-logger.ts';
 import { Command } from 'commander';
+import { commandLogger } from '../output/command-logger.ts';
 import type { PrintOptions } from '../operator/operator-store.ts';
 
 /** `tocsin log adopt`: adopts a log that the store does not know. To read a topic of this name: `tocsin log Adopt`. */

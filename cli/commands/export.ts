@@ -1,7 +1,7 @@
 import { exportFrom } from '@tocsin/shared/installation/move-installation.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { commandLogger } from '../output/command-logger.ts';
 import { Command } from 'commander';
+import { commandLogger } from '../output/command-logger.ts';
 import { reportProgress } from '../output/report-progress.ts';
 
 /** `tocsin export`: writes an installation to files for `tocsin import`. */

@@ -1,7 +1,7 @@
 import { importInto } from '@tocsin/shared/installation/move-installation.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { commandLogger } from '../output/command-logger.ts';
 import { Command } from 'commander';
+import { commandLogger } from '../output/command-logger.ts';
 import { reportProgress } from '../output/report-progress.ts';
 
 /** `tocsin import`: imports an export into this empty installation. */

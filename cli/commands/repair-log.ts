@@ -2,8 +2,8 @@ import { repairHistory } from '@tocsin/shared/operations/messages/repair-history
 import { openEngine } from '@tocsin/shared/open-engine.ts';
 import { systemClock } from '@tocsin/shared/platform/clock.ts';
 import { loadConfig } from '@tocsin/shared/platform/load-config.ts';
-import { commandLogger } from '../output/command-logger.ts';
 import { Command } from 'commander';
+import { commandLogger } from '../output/command-logger.ts';
 import type { PrintOptions } from '../operator/operator-store.ts';
 import { progressOf } from '../output/report-progress.ts';
 

@@ -22,7 +22,6 @@ const longest = [
   'tests/installations/restarts.test.ts',
   'tests/installations/account-deletion-kill.test.ts',
   'tests/installations/account-deletion-traces.test.ts',
-  'tests/installations/user-command.test.ts',
   'tests/acceptance/bad-input-routes.test.ts',
   'tests/acceptance/sizes.test.ts',
   'tests/acceptance/stream-sessions.test.ts',

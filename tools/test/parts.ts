@@ -5,10 +5,13 @@ export type Part = {
   engines?: 'needed' | 'used';
   /** Checks the results of earlier parts; skipped if the run is limited to some test files. */
   checksResults?: boolean;
-  /** Runs at the lowest priority, on the CPU time that concurrent tests leave. */
-  isLowPriority?: boolean;
 } & (
-  | { kind: 'program'; args: string[] }
+  | {
+      kind: 'program';
+      args: string[];
+      /** Runs at the lowest priority, on the CPU time that concurrent tests leave. */
+      isLowPriority?: boolean;
+    }
   | {
       kind: 'jest';
       project: string;

@@ -43,7 +43,7 @@ export async function runAgain(part: JestPart, first: PartResult, options: PartO
   if (files.length === 0 || files.length > filesMax) return first;
   reportProgress(`\n── ${part.name}: running failed files again, alone ──`);
   // Nothing else runs now.
-  const again: JestPart = { ...part, name: `${part.name}-again`, filesPerCore: 0.5, isLowPriority: false };
+  const again: JestPart = { ...part, name: `${part.name}-again`, filesPerCore: 0.5 };
   const second = await runPart(again, { ...options, patterns: files.map((name) => `${RegExp.escape(name)}$`) });
   const seconds = first.seconds + second.seconds;
   if (second.trouble !== undefined) return { ...first, seconds };

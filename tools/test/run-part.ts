@@ -55,7 +55,7 @@ export const runPart = async (part: Part, options: PartOptions): Promise<PartRes
     timeoutMs,
     ...doneFile,
     ...(options.outputFile && { outputFile: options.outputFile }),
-    ...(part.isLowPriority && { isLowPriority: true }),
+    ...(part.kind === 'program' && part.isLowPriority && { isLowPriority: true }),
   });
   const seconds = (performance.now() - began) / 1000;
   const counts = part.kind === 'jest' ? readCounts(resultsFile) : undefined;

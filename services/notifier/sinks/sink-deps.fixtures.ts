@@ -11,7 +11,8 @@ export function sinkDeps({
   client,
   closing = new AbortController().signal,
   turnMs = 600_000,
-}: Pick<SinkDeps, 'engine' | 'client'> & Partial<Pick<SinkDeps, 'closing'>> & { turnMs?: number }): SinkDeps {
+}: Pick<SinkDeps, 'engine' | 'client'> &
+  Partial<Pick<SinkDeps, 'closing'>> & { turnMs?: number | undefined }): SinkDeps {
   return {
     engine,
     client,

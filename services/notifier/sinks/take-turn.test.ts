@@ -39,7 +39,7 @@ async function takeTurnOf(
 ): Promise<void> {
   const deps = sinkDeps({
     engine,
-    ...(turnMs === undefined ? {} : { turnMs }),
+    turnMs,
     client: {
       async post({ body }) {
         types.push((JSON.parse(body) as { type: string }).type);
