@@ -189,7 +189,7 @@ function outageTest(engines: TestEngines | undefined): void {
             expect(delayed).toBeLessThanOrEqual(keptMax);
             jobsMax = Math.max(jobsMax, delayed);
           },
-          { timeoutMs: patienceMs },
+          { timeoutMs: patienceMs, intervalMs: 250 },
         );
         bytesMax = Math.max(bytesMax, await redisBytes());
         if (step < steps - 1) jump(stepMs);

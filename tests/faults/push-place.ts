@@ -7,6 +7,7 @@ import { pushQueues } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
+import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
 import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
@@ -34,6 +35,12 @@ export interface PushPlace {
 export function newPushPlace(engines: TestEngines | undefined, own: Closers): PushPlace {
   const place = newTestPlace(engines);
   own.add(() => place.remove());
+  let jobs: Promise<JobQueue> | undefined;
+  const openJobs = async (): Promise<JobQueue> => {
+    const store = await openDocuments(place.config, openLogger('test', 'silent'));
+    own.add(() => store.close());
+    return store.openJobQueue();
+  };
   return {
     config: place.config,
     startNotifier(env) {
@@ -45,14 +52,9 @@ export function newPushPlace(engines: TestEngines | undefined, own: Closers): Pu
       return child;
     },
     async jobsLeft() {
-      const store = await openDocuments(place.config, openLogger('test', 'silent'));
-      try {
-        const jobQueue = await store.openJobQueue();
-        const counts = await Promise.all(Object.values(pushQueues).map((queue) => jobQueue.counts(queue)));
-        return counts.reduce((sum, { waiting, delayed, active }) => sum + waiting + delayed + active, 0);
-      } finally {
-        await store.close();
-      }
+      const jobQueue = await (jobs ??= openJobs());
+      const counts = await Promise.all(Object.values(pushQueues).map((queue) => jobQueue.counts(queue)));
+      return counts.reduce((sum, { waiting, delayed, active }) => sum + waiting + delayed + active, 0);
     },
     async withEngine(use) {
       const engine = await openTestEngine(place);

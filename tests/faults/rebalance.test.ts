@@ -23,7 +23,7 @@ import { patienceMs, startLedgerRun } from './ledger-run.ts';
 const topicCount = Number(process.env['TOCSIN_REBALANCE_TOPICS'] ?? 12);
 const partitions = 6;
 /** The publishes before, between and after the changes of the groups. */
-const publishesEach = 100;
+const publishesEach = 60;
 const groups = [fanoutGroup, notifierGroup];
 /**
  * The longest time from the acknowledgement to a stream, with a margin for a loaded machine, but less than the session

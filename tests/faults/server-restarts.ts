@@ -19,7 +19,7 @@ export function serverRestarts(startTest: () => FaultTest): void {
       own.add(() => nginx.close());
       const topics = await newTopics(4);
       // Without keys, each line sent once: a request that nginx cannot complete is a failed publish.
-      const run = startLedgerRun(own, { urls: [nginx.plainUrl], topics, publishers: 8 });
+      const run = startLedgerRun(own, { urls: [nginx.plainUrl], topics, publishers: 8, pauseMs: 100 });
       const { acked, attempts } = run.publishing;
       const drainsMs: Record<string, number> = {};
       const workersFirst = stack.servers.toSorted((a, b) => Number(isApi(a)) - Number(isApi(b)));
