@@ -85,8 +85,8 @@ test('a verified email and a username in any case are taken', async () => {
 
 test('concurrent registrations of one username create one account', async () => {
   const { username } = newRegistration();
-  const answers = await Promise.all(Array.from({ length: 8 }, () => tryRegister(newRegistration({ username }))));
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => tryRegister(newRegistration({ username }))));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
 });
 
 test('of links that are opened concurrently, one wins', async () => {

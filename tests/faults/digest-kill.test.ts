@@ -15,7 +15,7 @@ import { startExpoSimulator, type ExpoSimulator } from '@tocsin/simulators/expo-
 import { jumpingNotifiers, type JumpingNotifiers } from './jumping-notifiers.ts';
 import { addTopic, endProcess, newPushPlace, publishTo, type PushPlace } from './push-place.ts';
 
-const readers = Number(process.env['TOCSIN_DIGESTS'] ?? 200);
+const readers = Number(process.env['TOCSIN_DIGESTS'] ?? 120);
 const messagesPerReader = 5;
 const hourMs = 3_600_000;
 const patienceMs = 120_000;

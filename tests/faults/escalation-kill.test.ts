@@ -33,8 +33,8 @@ const kills = Number(process.env['TOCSIN_ESCALATION_KILLS'] ?? 3);
 const hourMs = 3_600_000;
 /** The most that a policy allows. */
 const repeatMax = 20;
-/** A simulated day: the clock of the notifier jumps by an hour, which is the interval of the repeats. */
-const hours = Number(process.env['TOCSIN_ESCALATION_HOURS'] ?? 6);
+/** Simulated: the clock of the notifier jumps by an hour, which is the interval of the repeats. */
+const hours = Number(process.env['TOCSIN_ESCALATION_HOURS'] ?? 4);
 /** Of the escalations, every second one is acknowledged, in the hour of its number. */
 const isAcknowledged = (index: number): boolean => index % 2 === 0;
 const ackHour = (index: number): number => 1 + (index % hours);

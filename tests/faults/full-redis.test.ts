@@ -15,9 +15,9 @@ import { addTopic, newPushPlace, publishTo, type PushPlace } from './push-place.
 const messagesBefore = 30;
 const messagesWhileFull = Number(process.env['TOCSIN_FULL_REDIS_MESSAGES'] ?? 50);
 const devicesEach = 20;
-const limitBytes = 24_000_000;
+const limitBytes = 16_000_000;
 /** Its jobs, 1.4 kB each, take more than the free part of the memory. */
-const backlog = 3_200;
+const backlog = 2_200;
 const freePart = 0.16;
 const publishersMax = 50;
 const patienceMs = 180_000;

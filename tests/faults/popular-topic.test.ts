@@ -16,7 +16,7 @@ import { expoSettings, fcmSettings, writeSimulatorSettings } from '@tocsin/simul
 import { createAccount, createTopic, made, openStackDocuments, type Account } from '../support/stack.ts';
 import { startStackOn } from '../support/own-stack.ts';
 
-const subscribers = Number(process.env['TOCSIN_POPULAR_SUBSCRIBERS'] ?? 10_000);
+const subscribers = Number(process.env['TOCSIN_POPULAR_SUBSCRIBERS'] ?? 6_000);
 const isFull = subscribers >= 1_000_000;
 /**
  * Expo allows 600 pushes per second, so that the popular topic outlasts the urgent messages also with few subscribers.

@@ -9,7 +9,7 @@ import { startClusterStack, startEmbeddedStack, type Stack } from '../../tools/s
 import { readSse } from '../ledger/read-sse.ts';
 import { createAccount, createTopic, made, openStackDocuments, type Account } from '../support/stack.ts';
 
-const messageCount = Number(process.env['TOCSIN_SCHEDULED'] ?? 400);
+const messageCount = Number(process.env['TOCSIN_SCHEDULED'] ?? 200);
 const kills = Number(process.env['TOCSIN_SCHEDULED_KILLS'] ?? 2);
 const topicCount = 20;
 /** Messages per account, which publishes them one after another, because an account's publishes wait for each other. */
@@ -20,7 +20,7 @@ const perAccount = 100;
  */
 const leadMs = 20_000 + 100 * messageCount;
 /** Between two messages. */
-const gapMs = Math.max(10, Math.ceil(20_000 / messageCount));
+const gapMs = Math.max(10, Math.min(50, Math.ceil(20_000 / messageCount)));
 const spreadMs = gapMs * messageCount;
 /** A claim of a killed node lasts 10 s, and a start takes some seconds on a busy machine. */
 const latenessMsMax = 60_000;

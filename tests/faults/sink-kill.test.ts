@@ -15,7 +15,7 @@ import { useReceivers, type Receiver } from '../support/use-receiver.ts';
 
 const sinkCount = Number(process.env['TOCSIN_SINKS'] ?? 8);
 const topicCount = Number(process.env['TOCSIN_SINK_TOPICS'] ?? 6);
-const messageCount = Number(process.env['TOCSIN_SINK_MESSAGES'] ?? 600);
+const messageCount = Number(process.env['TOCSIN_SINK_MESSAGES'] ?? 300);
 const kills = Number(process.env['TOCSIN_SINK_KILLS'] ?? 3);
 const publishers = 8;
 /** The receiver fails each request with a number that this divides. */

@@ -117,11 +117,8 @@ test('the server holds against slow sockets', async () => {
   await expectHeld(slowSockets, slow);
 });
 
-/**
- * `npm run attack` sends 100,000, which may add 20 MB. A cluster gets half as many with the same limit: requests cost
- * more there, and all attacks must end within two minutes.
- */
-const fuzz = { count: stack.engine === 'cluster' ? 10_000 : 20_000, growthMbMax: 4 };
+/** `npm run attack` sends 100,000, which may add 20 MB. */
+const fuzz = { count: 10_000, growthMbMax: 4 };
 
 test('fuzzed requests, most with a credential, get no 5xx, and memory stays flat', async () => {
   const collectGarbage = () => stack.servers.forEach(({ pid }) => process.kill(pid, 'SIGUSR2'));

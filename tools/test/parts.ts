@@ -61,7 +61,7 @@ export const groups: readonly (readonly Part[])[] = [
   // The fault tests mostly wait for leases and elections. The others compute meanwhile.
   [
     { name: 'faults-patient', kind: 'jest', project: 'faults-patient', engines: 'used', filesPerCore: 2.5 },
-    { name: 'lint', kind: 'program', args: ['tools/lint.ts'], isLowPriority: true },
+    { name: 'lint', kind: 'program', args: ['tools/lint.ts'] },
     {
       name: 'types',
       kind: 'program',
