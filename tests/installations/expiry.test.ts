@@ -9,7 +9,7 @@ import { useOwnStack } from '../support/use-own-stack.ts';
 
 /** Long enough to be visible everywhere before the expiry, also on a busy machine. */
 const lifetimeMs = 12_000;
-const patience = { intervalMs: 250, timeoutMs: 3 * lifetimeMs };
+const patience = { intervalMs: 1_000, timeoutMs: 3 * lifetimeMs };
 
 // Messages live for some seconds and no sweep runs: expired messages are hidden, not removed.
 const { stack: running, store } = await useOwnStack({

@@ -16,7 +16,7 @@ import type { Reader } from '../ledger/reader.ts';
 import { startOwnStack } from '../support/own-stack.ts';
 import { createAccount, createTopic, openStackDocuments } from '../support/stack.ts';
 
-const lineCount = Number(process.env['TOCSIN_LEDGER_LINES'] ?? 1_500);
+const lineCount = Number(process.env['TOCSIN_LEDGER_LINES'] ?? 1_000);
 const publishers = 16;
 const topicCount = 10;
 const catchUpMs = 60_000;

@@ -1,5 +1,5 @@
 /**
- * Long test files of code that uses the engine only through its ports: the parsing of requests, accounts, pushes to
+ * Test files of code that uses the engine only through its ports: the parsing of requests, accounts, pushes to
  * providers, commands, clients and pages. Both engines pass the contracts of the ports, so these files run on the
  * embedded engine only. A file whose subject is concurrency, time, an outage or the data of an engine runs on both.
  */
@@ -13,15 +13,28 @@ export const embeddedOnly: ReadonlySet<string> = new Set([
   'services/notifier/sending/hold-back.engines.test.ts',
   'services/notifier/unread-badges.engines.test.ts',
   'services/retention/lifecycle/lapse-teams.engines.test.ts',
+  'tests/acceptance/bad-input-publish.test.ts',
   'tests/acceptance/bad-input-routes.test.ts',
   'tests/acceptance/console-pages.test.ts',
   'tests/acceptance/docs-page.test.ts',
+  'tests/acceptance/http-cors.test.ts',
+  'tests/acceptance/http-errors.test.ts',
+  'tests/acceptance/http-headers.test.ts',
+  'tests/acceptance/http-transport.test.ts',
+  'tests/acceptance/mass-assignment.test.ts',
+  'tests/acceptance/ntfy-clients.test.ts',
+  'tests/acceptance/openapi-document.test.ts',
+  'tests/acceptance/path-spellings.test.ts',
+  'tests/acceptance/publish-fields.test.ts',
+  'tests/acceptance/publish-json.test.ts',
+  'tests/acceptance/publish-paths.test.ts',
   'tests/acceptance/registration-links.test.ts',
   'tests/acceptance/scopes.test.ts',
   'tests/acceptance/sizes.test.ts',
   'tests/acceptance/slow-clients.test.ts',
   'tests/acceptance/strangers.test.ts',
   'tests/acceptance/typescript-client.test.ts',
+  'tests/acceptance/websocket-frames.test.ts',
   'tests/installations/ack-by-push.test.ts',
   'tests/installations/apple-sign-in.test.ts',
   'tests/installations/bench-generators.test.ts',
@@ -32,11 +45,13 @@ export const embeddedOnly: ReadonlySet<string> = new Set([
   'tests/installations/mail-headers.test.ts',
   'tests/installations/node-limits.test.ts',
   'tests/installations/ntfy-apprise.test.ts',
+  'tests/installations/ntfy-curl.test.ts',
   'tests/installations/operator-commands.test.ts',
   'tests/installations/public-listener.test.ts',
   'tests/installations/readme-session.test.ts',
   'tests/installations/reverse-proxy.test.ts',
   'tests/installations/simulate-command.test.ts',
+  'tests/installations/sink-example.test.ts',
   'tests/installations/typescript-client-package.test.ts',
   'tests/installations/web-push.test.ts',
 ]);
