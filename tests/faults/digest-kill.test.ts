@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openDocuments } from '@tocsin/shared/open-engine.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { digestItems, digests } from '@tocsin/shared/collections/push/digests.ts';
@@ -67,9 +65,7 @@ function killTests(engines: TestEngines | undefined): void {
       const userOfToken = await arrange();
       const userIds = [...userOfToken.values()];
       let child = await notifiers.start();
-      const store = await openDocuments(place.config, openLogger('test', 'silent'));
-      own.add(() => store.close());
-      const { documents } = store;
+      const documents = await place.documents();
 
       // Killed while it collects.
       await eventually(async () => (await openDigests(documents)).length > 0, { timeoutMs: patienceMs, intervalMs: 2 });

@@ -2,8 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
 import { acknowledgeMessage } from '@tocsin/shared/operations/escalation/acknowledge-message.ts';
 import { closers, type Closers } from '@tocsin/shared/platform/lifecycle.ts';
-import { openDocuments } from '@tocsin/shared/open-engine.ts';
-import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import { devices } from '@tocsin/shared/collections/devices-collection.ts';
 import { escalations } from '@tocsin/shared/collections/escalation/escalations.ts';
@@ -86,9 +84,7 @@ function killTests(engines: TestEngines | undefined): void {
       let child = await notifiers.start();
       await eventually(() => expo.pushes.length >= count, { timeoutMs: patienceMs });
       let killed = 0;
-      const store = await openDocuments(place.config, openLogger('test', 'silent'));
-      own.add(() => store.close());
-      const { documents } = store;
+      const documents = await place.documents();
       for (let hour = 1; hour <= hours; hour++) {
         for (const [index, id] of ids.entries())
           if (isAcknowledged(index) && ackHour(index) === hour) {

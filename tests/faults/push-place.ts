@@ -6,14 +6,14 @@ import { openLogger } from '@tocsin/shared/platform/logger.ts';
 import { pushQueues } from '@tocsin/shared/domain/push/push-job.ts';
 import type { Message } from '@tocsin/shared/domain/messages/message.ts';
 import type { Topic } from '@tocsin/shared/domain/topics/topic.ts';
+import type { Documents } from '@tocsin/shared/ports/documents.ts';
 import type { Engine } from '@tocsin/shared/ports/engine.ts';
-import type { JobQueue } from '@tocsin/shared/ports/job-queue.ts';
-import type { Config } from '@tocsin/shared/platform/load-config.ts';
 import type { Closers } from '@tocsin/shared/platform/lifecycle.ts';
 import { topics } from '@tocsin/shared/collections/topics.ts';
 import { newId, newMessage, newTopic } from '@tocsin/shared/testing/builders.ts';
 import type { TestEngines } from '@tocsin/shared/testing/describe-with-engines.ts';
 import { newTestPlace, openTestEngine, publish } from '@tocsin/shared/testing/test-engine.ts';
+import { whenAvailable } from '@tocsin/shared/testing/when-available.ts';
 import { builtProgram } from '../../tools/stack/built-program.ts';
 
 const main = fileURLToPath(new URL('../../services/notifier/main.ts', import.meta.url));
@@ -25,7 +25,8 @@ export const pushJobsMax = { firstPages: 32, laterPages: 4 };
 export interface PushPlace {
   /** `env` contains the providers' addresses. The notifier is killed at the end of the test at the latest. */
   startNotifier(env: Readonly<Record<string, string>>): ChildProcess;
-  readonly config: Config;
+  /** The document store, also while a notifier runs. Closed at the end of the test. */
+  documents(): Promise<Documents>;
   /** The number of waiting and active jobs in the push queues, also while a notifier runs. */
   jobsLeft(): Promise<number>;
   /** The stores; on the embedded engine only while no notifier runs. */
@@ -35,14 +36,15 @@ export interface PushPlace {
 export function newPushPlace(engines: TestEngines | undefined, own: Closers): PushPlace {
   const place = newTestPlace(engines);
   own.add(() => place.remove());
-  let jobs: Promise<JobQueue> | undefined;
-  const openJobs = async (): Promise<JobQueue> => {
+  const open = async () => {
     const store = await openDocuments(place.config, openLogger('test', 'silent'));
     own.add(() => store.close());
-    return store.openJobQueue();
+    return { documents: store.documents, jobQueue: await store.openJobQueue() };
   };
+  let stores: ReturnType<typeof open> | undefined;
+  const openStores = () => (stores ??= whenAvailable(open));
   return {
-    config: place.config,
+    documents: async () => (await openStores()).documents,
     startNotifier(env) {
       const child = spawn(process.execPath, [builtProgram(main)], {
         env: { ...process.env, ...place.env, ...env },
@@ -52,7 +54,7 @@ export function newPushPlace(engines: TestEngines | undefined, own: Closers): Pu
       return child;
     },
     async jobsLeft() {
-      const jobQueue = await (jobs ??= openJobs());
+      const { jobQueue } = await openStores();
       const counts = await Promise.all(Object.values(pushQueues).map((queue) => jobQueue.counts(queue)));
       return counts.reduce((sum, { waiting, delayed, active }) => sum + waiting + delayed + active, 0);
     },

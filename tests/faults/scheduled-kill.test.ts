@@ -20,7 +20,7 @@ const perAccount = 100;
  */
 const leadMs = 20_000 + 100 * messageCount;
 /** Between two messages. */
-const gapMs = Math.max(10, Math.min(50, Math.ceil(20_000 / messageCount)));
+const gapMs = Math.max(10, Math.ceil(10_000 / messageCount));
 const spreadMs = gapMs * messageCount;
 /** A claim of a killed node lasts 10 s, and a start takes some seconds on a busy machine. */
 const latenessMsMax = 60_000;
